@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::checked_in::root;
-use model::limit::{BYTES_PER_READ, By, Limit, Limits, Rule};
+use model::limit::{BYTES_PER_READ, Limit, Limits, Rule, SubjectKind};
 use model::outbox::quota::{Audience, Bucket};
 use store::table::sharded::MAX_PAGE_BYTES;
 
@@ -210,13 +210,15 @@ impl Dearest {
     /// How many of these requests are answered in a day, from so many addresses and networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
-        limits.flat_map(|limit| limit.of_request(true)).fold(requests, |least, (rule, by)| {
+        limits.flat_map(|limit| limit.early_rules(true)).fold(requests, |least, (rule, by)| {
             let count = if rule.is_batched() { 1.0 + (self.body / 4096.0).floor() } else { 1.0 };
             let places = match by {
-                By::Address => addresses,
-                By::Network => networks,
+                SubjectKind::Address => addresses,
+                SubjectKind::Network => networks,
                 // An attacker has any number of users, keys and sessions.
-                By::Caller | By::User | By::Session | By::ApiKey | By::Project => return least,
+                SubjectKind::Caller | SubjectKind::User | SubjectKind::Session | SubjectKind::ApiKey | SubjectKind::Project => {
+                    return least;
+                }
             };
             least.min(places * per_day(*rule) / count)
         })

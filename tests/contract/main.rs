@@ -26,3 +26,4 @@ mod security_pages;
 mod table;
 mod template;
 mod tree;
+mod words;

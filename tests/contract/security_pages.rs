@@ -1,6 +1,6 @@
 //! The security pages match the code in numbers, limits, ways to sign in, and logged fields.
 
-use api::http::log::Asked;
+use api::http::log::RequestFacts;
 use infra::checked_in::root;
 use infra::{openapi, operations};
 use jiff::SignedDuration;
@@ -154,7 +154,7 @@ fn the_sessions_page_covers_the_required_topics() {
 async fn the_logs_page_lists_every_field() {
     let (page, app) = (page("logs"), TestApp::start().await);
     let wrong = app.client().with("x-stack-publishable-client-key", "pck_wrong").request("GET", "/api/v1/users/me").build();
-    let asked = Asked::new("users-me-read", wrong.method(), wrong.headers(), None, Some("8476a536".to_owned()));
+    let asked = RequestFacts::new("users-me-read", wrong.method(), wrong.headers(), None, Some("8476a536".to_owned()));
     let answer = app.answer(wrong).await;
     let line = asked.line(&app.app, &answer);
     let names: Vec<&String> = line.as_object().unwrap().keys().collect();

@@ -11,7 +11,7 @@ mod strict;
 
 use std::time::Duration;
 
-use email::smtp::{ByProject, Smtp};
+use email::smtp::{ProjectMailer, Smtp};
 use rustls::RootCertStore;
 use serde_json::{Value, json};
 use support::TestApp;
@@ -52,5 +52,5 @@ fn class(entry: &Value) -> &str {
 }
 
 async fn deliver_by(app: &TestApp, own: Smtp) {
-    app.deliver_by(&ByProject { own, deployments: app.inbox.clone() }).await;
+    app.deliver_by(&ProjectMailer { own, deployments: app.inbox.clone() }).await;
 }

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use email::smtp::{ByProject, Smtp};
+use email::smtp::{ProjectMailer, Smtp};
 use jiff::SignedDuration;
 use rustls::RootCertStore;
 use serde_json::{Value, json};
@@ -168,7 +168,7 @@ async fn an_unresponsive_server_is_paused_briefly() {
     let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
     let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system());
-    let mailer = ByProject { own, deployments: app.inbox.clone() };
+    let mailer = ProjectMailer { own, deployments: app.inbox.clone() };
     for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
         app.deliver_by(&mailer).await;
         let errors = app.outbox_entry(&id).await["send_attempt_errors"].clone();

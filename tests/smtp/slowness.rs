@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use email::smtp::{ByProject, Smtp};
+use email::smtp::{ProjectMailer, Smtp};
 use gateway::keys::Keys;
 use rustls::RootCertStore;
 use serde_json::json;
@@ -12,9 +12,9 @@ use wire::clock::Clock;
 
 use super::{PATIENCE, email_config, outbox};
 
-fn mailer(app: &TestApp, patience: Duration) -> ByProject<gateway::inbox::Inbox> {
+fn mailer(app: &TestApp, patience: Duration) -> ProjectMailer<gateway::inbox::Inbox> {
     let own = Smtp::new(&app.app.settings, RootCertStore::empty(), patience, Clock::system());
-    ByProject { own, deployments: app.inbox.clone() }
+    ProjectMailer { own, deployments: app.inbox.clone() }
 }
 
 async fn until(is_so: impl Fn() -> bool) {

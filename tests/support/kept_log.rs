@@ -19,7 +19,7 @@ impl KeptLog {
         static OTHER: OnceLock<Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));
         let writer = self.clone();
-        set_default(log::lines(log::MOST, move || writer.clone()))
+        set_default(log::lines(log::MAX_LEVEL, move || writer.clone()))
     }
 
     pub fn text(&self) -> String {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, Once};
 
 use api::http::Route;
-use api::http::log::{self, Asked};
+use api::http::log::{self, RequestFacts};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use flows::App;
@@ -147,7 +147,7 @@ impl std::io::Write for Log {
 pub(crate) fn start() {
     static STARTED: Once = Once::new();
     if RUN.is_some() {
-        STARTED.call_once(|| tracing::subscriber::set_global_default(log::lines(log::MOST, || Log)).unwrap());
+        STARTED.call_once(|| tracing::subscriber::set_global_default(log::lines(log::MAX_LEVEL, || Log)).unwrap());
     }
 }
 
@@ -179,7 +179,7 @@ pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) ->
         return router.oneshot(request).await.unwrap();
     }
     let operation = operation_of(&request);
-    let asked = operation.map(|name| Asked::new(name, request.method(), request.headers(), None, None));
+    let asked = operation.map(|name| RequestFacts::new(name, request.method(), request.headers(), None, None));
 
     let (parts, body) = request.into_parts();
     let body = whole(body).await;

@@ -9,13 +9,13 @@ use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::bot_challenge::{excess, tallies};
-use flows::limits::{self, Counting};
+use flows::limits::{self, RequestCount};
 use model::bot_challenge::ChallengeProvider;
 use model::bot_challenge::altcha::{Challenge, Work};
 use model::limit::Limit;
@@ -43,12 +43,12 @@ pub struct ChallengeQuery {
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
-    Input { query, .. }: Input<Ignored, ChallengeQuery>,
+    Input { query, .. }: Input<IgnoredBody, ChallengeQuery>,
 ) -> Result<Json<Challenge>, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: query.project_id.clone() };
     let id = ProjectId::parse(&query.project_id).map_err(|_| unknown())?;
     let key = project_key(&id);
-    let counting = Counting::by_place(&app, &id, Limit::Challenge, &caller.place);
+    let counting = RequestCount::by_place(&app, &id, Limit::Challenge, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(counting.keys().chain([key.clone()])))?;
     let Some(row) = items.take(&key).map(ProjectRow::of).transpose()? else {
         limits::unproved(&app, None, &caller.place).await?;

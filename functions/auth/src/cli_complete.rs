@@ -10,7 +10,7 @@
 //! stranger who sent the link could sign in to the new account.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Describe, Description, Json, Named, Route};
+use api::http::{Describe, Description, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -37,7 +37,7 @@ pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/comp
     .summary("Checks, confirms or refuses the sign-in of a command-line tool")
     .limit(Limit::Code)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::CliSignIn, Named::RefreshToken])
+    .reads(&[NamedItem::CliSignIn, NamedItem::RefreshToken])
     .errors(&[
         ErrorCode::InvalidLoginCode,
         ErrorCode::InvalidRefreshToken,

@@ -2,7 +2,7 @@
 //! the login code to its user, and polls with the polling code.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::OrEmpty;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .limit(Limit::Code)
     .leaves_no_trail("nobody is signed in yet; the sign-in is recorded when the tool fetches its session")
     .table(&[BatchGetItem, GetItem, PutItem])
-    .reads(&[Named::RefreshToken])
+    .reads(&[NamedItem::RefreshToken])
     .errors(&[ErrorCode::InvalidRefreshToken, ErrorCode::CliSessionNotAnonymous]);
 
 #[derive(Default, Deserr, ToSchema)]

@@ -2,7 +2,7 @@
 //! fetches its session. Fetching works once; only the tool gets the session.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Created, Describe, Description, Json, Named, Route};
+use api::http::{CreatedJson, Describe, Description, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
     .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
     .limit(Limit::Poll)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::CliSignIn])
+    .reads(&[NamedItem::CliSignIn])
     .errors(&[ErrorCode::InvalidPollingCode]);
 
 #[derive(Deserr, ToSchema)]
@@ -57,13 +57,13 @@ pub enum CliStatus {
 
 impl IntoResponse for PolledCliSignIn {
     fn into_response(self) -> Response {
-        if self.status == CliStatus::Success { Created(self).into_response() } else { Json(self).into_response() }
+        if self.status == CliStatus::Success { CreatedJson(self).into_response() } else { Json(self).into_response() }
     }
 }
 
 impl Describe for PolledCliSignIn {
     fn describe(description: &mut Description) {
-        Created::<Self>::describe(description);
+        CreatedJson::<Self>::describe(description);
     }
 }
 

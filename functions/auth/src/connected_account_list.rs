@@ -2,8 +2,8 @@
 //! which the app can get access tokens.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing, UserPath};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing, UserPath};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -16,7 +16,7 @@ use crate::oauth::connected_accounts::user;
 pub const ROUTE: Route = Route::get("auth-connected-account-list", "/api/v1/connected-accounts/{user_id}")
     .summary("Lists a user's connected accounts, for which the app can get provider access tokens")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserNotFound]);
 
@@ -30,7 +30,7 @@ pub struct ConnectedAccount {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, UserPath>,
 ) -> Result<Json<List<ConnectedAccount>>, Error> {
     let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
     let item = |account: model::provider::account::ProviderAccount| ConnectedAccount {

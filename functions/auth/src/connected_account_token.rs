@@ -1,7 +1,7 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/access-token`: returns a provider
 //! access token for the user's first connected account at the provider.
 
-use api::http::{Created, Named, Route};
+use api::http::{CreatedJson, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -14,7 +14,7 @@ use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenSco
 pub const ROUTE: Route =
     returns_token(Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token"))
         .summary("Returns a provider access token for a user's account at the provider")
-        .reads(&[Named::User]);
+        .reads(&[NamedItem::User]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -29,7 +29,7 @@ pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, ProviderOfUser>,
-) -> Result<Created<ProviderAccessToken>, Error> {
+) -> Result<CreatedJson<ProviderAccessToken>, Error> {
     let wanted = Wanted {
         user: path.user_id,
         provider_id: &path.provider_id,
@@ -37,5 +37,5 @@ pub async fn handle(
         scope: body.scope.as_deref(),
         has_failed: query.has_failed(),
     };
-    access_token(&access, &headers, wanted).await.map(Created)
+    access_token(&access, &headers, wanted).await.map(CreatedJson)
 }

@@ -1,7 +1,7 @@
 //! `POST /api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token`:
 //! returns a provider access token for the named account.
 
-use api::http::{Created, Named, Route};
+use api::http::{CreatedJson, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = returns_token(Route::post(
     "/api/v1/connected-accounts/{user_id}/{provider_id}/{provider_account_id}/access-token",
 ))
 .summary("Returns a provider access token for one of a user's accounts at the provider")
-.reads(&[Named::User]);
+.reads(&[NamedItem::User]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -34,7 +34,7 @@ pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, AccountOfUser>,
-) -> Result<Created<ProviderAccessToken>, Error> {
+) -> Result<CreatedJson<ProviderAccessToken>, Error> {
     let wanted = Wanted {
         user: path.user_id,
         provider_id: &path.provider_id,
@@ -42,5 +42,5 @@ pub async fn handle(
         scope: body.scope.as_deref(),
         has_failed: query.has_failed(),
     };
-    access_token(&access, &headers, wanted).await.map(Created)
+    access_token(&access, &headers, wanted).await.map(CreatedJson)
 }

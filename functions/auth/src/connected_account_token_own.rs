@@ -2,7 +2,7 @@
 //! access token for the signed-in user's first connected account at the provider. For the oldest
 //! SDKs; newer ones use `/api/v1/connected-accounts/{user_id}/{provider_id}/access-token`.
 
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -26,7 +26,7 @@ pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, OwnProvider>,
-) -> Result<Created<ProviderAccessToken>, Error> {
+) -> Result<CreatedJson<ProviderAccessToken>, Error> {
     let wanted = Wanted {
         user: UserRef::Me,
         provider_id: &path.provider_id,
@@ -34,5 +34,5 @@ pub async fn handle(
         scope: body.scope.as_deref(),
         has_failed: query.has_failed(),
     };
-    access_token(&access, &headers, wanted).await.map(Created)
+    access_token(&access, &headers, wanted).await.map(CreatedJson)
 }

@@ -3,7 +3,7 @@
 //! proves that the app has it (`mfa_authenticator_verify`).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::totp::TotpSecret;
@@ -39,7 +39,7 @@ pub struct NewAuthenticator {
     expires_at_millis: i64,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Created<NewAuthenticator>, Error> {
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<CreatedJson<NewAuthenticator>, Error> {
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     quota::check(&access, Quota::Authenticators)?;
     check_proof(&access, user)?;
@@ -51,7 +51,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     let enrolment = Enrolment::seal(&app.sealer, &app.entropy, &owner, &secret, (user, app.clock.now()))?;
     let code = Code::new(app.entropy.code());
     app.store.write(code::create_enrolment(&project.id, &code, &enrolment)?).await?;
-    Ok(Created(NewAuthenticator {
+    Ok(CreatedJson(NewAuthenticator {
         code: code.text().to_owned(),
         secret_base32: secret.base32(),
         otpauth_url: secret.url(&project.display_name, &account(user)),

@@ -3,11 +3,11 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use flows::literal::{SUCCESS, Success};
 use model::limit::Limit;
 use utoipa::ToSchema;
@@ -28,14 +28,14 @@ pub struct AuthenticatorPath {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, AuthenticatorPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, AuthenticatorPath>,
 ) -> Result<Json<Success>, Error> {
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     access.check_just_proved()?;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         let totp = user.totp.take().filter(|totp| totp.app(path.authenticator_id).is_some());
         user.totp = totp.ok_or(KnownError::AuthenticatorNotFound)?.without(path.authenticator_id);
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     })
     .await?;
     Ok(Json(SUCCESS))

@@ -6,7 +6,7 @@ use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use model::user::enrolment::AuthenticatorName;
 use model::user::totp::{AuthenticatorView, Totp};
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ pub async fn handle(
     let changed = change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         let app = user.totp.iter_mut().flat_map(Totp::apps_mut).find(|app| app.id == path.authenticator_id);
         app.ok_or(KnownError::AuthenticatorNotFound)?.name = Some(body.name.0.clone());
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     })
     .await?;
     let app = changed.user.totp.as_ref().and_then(|totp| totp.app(path.authenticator_id));

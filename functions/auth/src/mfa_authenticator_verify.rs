@@ -7,15 +7,15 @@
 //! be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::recovery::RecoveryCode;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::accounts::{With, change_as, redeemed};
+use flows::accounts::{ExtraWrites, change_as, redeemed};
 use flows::{App, quota};
-use model::code::{Code, Rejected};
+use model::code::{Code, CodeRefusal};
 use model::limit::Limit;
 use model::quota::Quota;
 use model::user::User;
@@ -67,7 +67,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<VerifyAuthenticator>,
-) -> Result<Created<AddedAuthenticator>, Error> {
+) -> Result<CreatedJson<AddedAuthenticator>, Error> {
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     quota::check(&access, Quota::Authenticators)?;
     check_proof(&access, &row.user)?;
@@ -81,7 +81,7 @@ pub async fn handle(
     };
     let change = |user: &mut User| {
         if !enrolment.is_of(user) {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         check_proof(&access, user)?;
         let has_room = user.totp.as_mut().is_none_or(|totp| totp.add(added.clone()));
@@ -89,20 +89,20 @@ pub async fn handle(
             return Err(KnownError::TooManyAuthenticators { max: MAX_AUTHENTICATORS }.into());
         }
         user.totp.get_or_insert_with(|| Totp { recovery: set.clone(), ..Totp::from(added.clone()) });
-        Ok(With(vec![code::redeem_enrolment(project, &body.code)]))
+        Ok(ExtraWrites(vec![code::redeem_enrolment(project, &body.code)]))
     };
     let changed = redeemed(change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, change).await)?;
     // Another request may have set up the first app and created the codes meanwhile.
     let is_set = set.is_some() && changed.user.recovery_codes() == set.as_ref();
     let shown = codes.filter(|_| is_set).map(|codes| codes.iter().map(|code| code.text().to_owned()).collect());
-    Ok(Created(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
+    Ok(CreatedJson(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
 }
 
 /// The authenticator app to add, if the digits in `totp` are correct.
 fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &VerifyAuthenticator) -> Result<Authenticator, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     if !enrolment.is_of(user) {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     let owner = totp::owner(&access.project.id, user.id);
     let secret = enrolment.open(&app.sealer, &owner)?;

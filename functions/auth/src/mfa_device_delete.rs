@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -30,7 +30,7 @@ pub struct DevicePath {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, DevicePath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, DevicePath>,
 ) -> Result<Json<Success>, Error> {
     let user = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user.id;
     if app.store.forget_device(&access.project.id, user, path.device_id).await? {

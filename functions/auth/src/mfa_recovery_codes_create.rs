@@ -6,13 +6,13 @@
 //! the project has disabled notices about authenticator apps.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::recovery::RecoveryCode;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use model::limit::Limit;
 use model::user::recovery::{self, RecoveryCodes};
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct NewRecoveryCodes {
     codes: Vec<String>,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Created<NewRecoveryCodes>, Error> {
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<CreatedJson<NewRecoveryCodes>, Error> {
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     access.check_just_proved()?;
     if row.user.totp.is_none() {
@@ -44,8 +44,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     let set = RecoveryCodes::seal(&app.sealer, &app.entropy, &owner, &hashed, app.clock.now())?;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         user.totp.as_mut().ok_or(KnownError::AuthenticatorAppRequired)?.recovery = Some(set.clone());
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     })
     .await?;
-    Ok(Created(NewRecoveryCodes { codes: codes.iter().map(|code| code.text().to_owned()).collect() }))
+    Ok(CreatedJson(NewRecoveryCodes { codes: codes.iter().map(|code| code.text().to_owned()).collect() }))
 }

@@ -6,7 +6,7 @@
 //! challenge of the passkey, and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::code_access::{AttemptCode, CodeAccess};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -16,7 +16,7 @@ use flows::App;
 use flows::accounts::redeemed;
 use flows::context::Scope;
 use flows::limits::Failures;
-use model::code::{Code, Rejected};
+use model::code::{Code, CodeRefusal};
 use model::limit::Limit;
 use model::quota::Quota;
 use model::session::Amr;
@@ -41,7 +41,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::PasskeyProof])
+    .reads(&[NamedItem::PasskeyProof])
     .errors(CODE_ERRORS)
     .errors(SECOND_FACTOR_ERRORS)
     .hashes_passwords();
@@ -194,13 +194,13 @@ async fn by_code(
     // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
     // are also counted per account.
     let account = async |attempt: MfaAttempt| {
-        let failures = Failures::of_second_factor(app, project, attempt.user_id);
+        let failures = Failures::for_second_factor(app, project, attempt.user_id);
         let (row, ()) = tokio::try_join!(app.store.user(project, attempt.user_id), failures.look())?;
         Ok((row, failures))
     };
     let (attempt, (row, failures)) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
     // Whatever ended the user's sessions or codes also ended this sign-in.
-    let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
+    let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
     let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
     let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);
@@ -223,7 +223,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
         let proved = proof.check(round, Some(attempt.user_id)).await?;
         // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         let completion = Completion::start(access, &attempt, &proved.user, body, Amr::Pop);
         let writes = completion.writes(&proved.user, &body.code).await?;

@@ -8,7 +8,7 @@ use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
@@ -19,7 +19,7 @@ use flows::limits::by_secret;
 use model::code::Code;
 use model::email::Email;
 use model::limit::{Limit, Rule};
-use model::notice::{Ended, NotMe, Snapshot, Taken};
+use model::notice::{LostCredentials, NotMe, Refusal, Snapshot};
 use model::project::Project;
 use model::user::{Channel, User};
 use store::link::{self, Link};
@@ -43,7 +43,7 @@ const ROUNDS: u32 = 20;
 /// transaction with its other writes.
 const MOST_CLAIMS: usize = 60;
 
-pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
@@ -56,7 +56,9 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     }
     let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_undo()) };
     record::on(&project.project);
-    Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: Taken::default(), squatter: None }.of(row).await
+    Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: LostCredentials::default(), squatter: None }
+        .of(row)
+        .await
 }
 
 /// An undo in progress.
@@ -65,7 +67,7 @@ struct Undo<'a> {
     project: &'a Project,
     code: &'a Code,
     link: &'a Link<NotMe>,
-    taken: Taken,
+    taken: LostCredentials,
     /// The user who claims the recipient's email address without having verified it; `None` until
     /// an attempt finds one.
     squatter: Option<UserRow>,
@@ -85,7 +87,7 @@ impl Undo<'_> {
                 claims(&row.user, self.link) > MOST_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
             if !is_first_half {
                 user = row.user.clone();
-                if user.undo(&self.link.purpose, &self.taken) == Err(Ended) {
+                if user.undo(&self.link.purpose, &self.taken) == Err(Refusal) {
                     return Ok(nothing_to_undo());
                 }
             }
@@ -126,7 +128,7 @@ impl Undo<'_> {
         let (store, project) = (&self.app.store, &self.project.id);
         match &self.squatter {
             Some(holder) => {
-                let taken = account::Taken { email: &self.link.purpose.email, holder };
+                let taken = account::TakenAddress { email: &self.link.purpose.email, holder };
                 store.take_email(project, row, user, taken, writes).await
             }
             None => store.change_account(project, row, user, writes).await,

@@ -21,7 +21,7 @@ use model::provider::profile::Fields;
 use model::sign_in::authorization::native_nonce;
 use model::text::line;
 use net::outgoing::Outgoing;
-use oauth::id_token::{self, Expected, NotVerified};
+use oauth::id_token::{self, Expectations, VerificationError};
 use serde_json::Value;
 use store::provider::used_token::use_token;
 use utoipa::ToSchema;
@@ -98,12 +98,12 @@ async fn verify(app: &App, project: &Project, body: &AppleSignIn) -> Result<Valu
         return Err(KnownError::AppleBundleIdNotConfigured);
     }
     let nonce = body.nonce.as_ref().map(|nonce| native_nonce(nonce));
-    let expected = Expected { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref(), shared: None };
+    let expected = Expectations { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref(), shared: None };
     id_token::verify(Outgoing::new(&app.settings, &project.id), &body.id_token, &expected, app.clock.now()).await.map_err(|error| {
         tracing::warn!(%error, project = %project.id, "an identity token of Apple was not accepted");
         match error {
-            NotVerified::Token(_) => KnownError::InvalidAppleCredentials,
-            NotVerified::Keys(_) => KnownError::OauthProviderTemporarilyUnavailable,
+            VerificationError::Token(_) => KnownError::InvalidAppleCredentials,
+            VerificationError::Keys(_) => KnownError::OauthProviderTemporarilyUnavailable,
         }
     })
 }

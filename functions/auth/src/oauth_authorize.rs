@@ -10,22 +10,22 @@ use api::http::client::Caller;
 use api::http::{Describe, Description, Json, Route};
 use api::product::Input;
 use api::product::access::NO_KEY;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use errors::{Error, ErrorCode, KeySlip, KnownError};
 use flows::App;
-use flows::bot_challenge::{Admitted, Check, Presented};
+use flows::bot_challenge::{AdmittedRequest, ChallengeFields, Check};
 use flows::context::Scope;
 use flows::current_user::{self, CurrentUser, token_error};
-use flows::limits::{self, Counting};
+use flows::limits::{self, RequestCount};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use model::bot_challenge::Guarded;
+use model::bot_challenge::GuardedOperation;
 use model::limit::Limit;
 use model::project::{ApiKey, OAuthProvider, Project};
 use model::provider::catalog;
 use model::session::token::Claims;
-use model::sign_in::authorization::{self, Asked, Authorization, LIFE, MEMORY, ProviderRequest, Purpose, ResponseMode};
+use model::sign_in::authorization::{self, Authorization, LIFE, MEMORY, ProviderRequest, Purpose, RequestedAccess, ResponseMode};
 use model::user::restriction::RestrictedReason;
 use net::outgoing::Outgoing;
 use oauth::metadata;
@@ -108,7 +108,7 @@ impl Describe for Authorized {
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
-    Input { query, path, .. }: Input<Ignored, AuthorizeQuery, ProviderPath>,
+    Input { query, path, .. }: Input<IgnoredBody, AuthorizeQuery, ProviderPath>,
 ) -> Result<Authorized, Error> {
     query.check(ROUTE.path)?;
     let claims = read_token(&app, &query);
@@ -135,16 +135,21 @@ pub async fn handle(
 }
 
 /// Runs the bot check, except for linking an account, which only a signed-in user can do.
-async fn admit<'a>(app: &'a App, project: &'a Project, caller: &'a Caller, query: &AuthorizeQuery) -> Result<Option<Admitted<'a>>, Error> {
+async fn admit<'a>(
+    app: &'a App,
+    project: &'a Project,
+    caller: &'a Caller,
+    query: &AuthorizeQuery,
+) -> Result<Option<AdmittedRequest<'a>>, Error> {
     if query.purpose() == Purpose::Link {
         return Ok(None);
     }
-    let presented = Presented {
+    let presented = ChallengeFields {
         token: query.bot_challenge_token.clone(),
         phase: query.bot_challenge_phase,
         unavailable: query.bot_challenge_unavailable,
     };
-    Check::at(app, project, &caller.place, Guarded::OAuth).admit(presented).await.map(Some)
+    Check::at(app, project, &caller.place, GuardedOperation::OAuth).admit(presented).await.map(Some)
 }
 
 /// The claims of the token in the query, if it has one.
@@ -165,7 +170,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));
     let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-    let counting = Counting::by_place(app, &id, Limit::Authorize, &caller.place);
+    let counting = RequestCount::by_place(app, &id, Limit::Authorize, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys.chain(counting.keys())))?;
 
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
@@ -201,7 +206,7 @@ async fn begin(
     provider: &OAuthProvider,
     query: AuthorizeQuery,
     current: Option<&CurrentUser>,
-    admitted: Option<Admitted<'_>>,
+    admitted: Option<AdmittedRequest<'_>>,
 ) -> Result<Authorized, Error> {
     let (state, verifier, now) = (flow::state(app, &project.id), app.entropy.code(), app.clock.now());
     let callback = flow::callback(app, &provider.id);
@@ -209,7 +214,7 @@ async fn begin(
     let (mode, purpose) = (query.mode(), query.purpose());
     let scope = query.provider_scope.as_deref();
     let (endpoint, has_offline_access) = authorization_endpoint(app, project, provider, authorization::is_plain(purpose, scope)).await?;
-    let asked = Asked::new(&provider.id, purpose, scope, has_offline_access);
+    let asked = RequestedAccess::new(&provider.id, purpose, scope, has_offline_access);
     let request = ProviderRequest {
         provider,
         client_id: provider_client::client_id(app, provider)?,

@@ -8,7 +8,7 @@
 use api::http::Route;
 use api::http::client::Caller;
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use flows::App;
@@ -31,7 +31,7 @@ pub async fn handle(
     caller: Caller,
     method: Method,
     headers: HeaderMap,
-    Input { query, path, .. }: Input<Ignored, ProviderAnswer, ProviderPath>,
+    Input { query, path, .. }: Input<IgnoredBody, ProviderAnswer, ProviderPath>,
 ) -> Response {
     // A HEAD request must not end the flow.
     if method == Method::HEAD {

@@ -19,7 +19,7 @@ use model::project::redirect::RedirectUrl;
 use model::sign_in::authorization::is_challenge;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::provider::authorization::{AuthorizationCode, CODE_LIFE, HandedOver, create_code};
+use store::provider::authorization::{AuthorizationCode, CODE_LIFE, SessionHandover, create_code};
 use url::Url;
 use utoipa::ToSchema;
 use wire::clock::after;
@@ -82,7 +82,7 @@ pub async fn handle(
     for url in [Some(&body.redirect_uri), body.after_callback_redirect_url.as_ref()].into_iter().flatten() {
         access.project.redirects().check_for_oauth(url)?;
     }
-    let refresh_token = app.sealer.seal(&app.entropy, &HandedOver::owner(project, session_id), &token)?;
+    let refresh_token = app.sealer.seal(&app.entropy, &SessionHandover::owner(project, session_id), &token)?;
     let code = code::new(&app, user.id);
     let stored = AuthorizationCode {
         user_id: user.id,
@@ -96,7 +96,7 @@ pub async fn handle(
         new_tokens: None,
         pending: None,
         session_id: None,
-        handed_over: Some(HandedOver { session_id, refresh_token: Some(refresh_token) }),
+        handed_over: Some(SessionHandover { session_id, refresh_token: Some(refresh_token) }),
     };
     app.store.write(create_code(project, &code, &stored)?.about(user.id)).await?;
     Ok(Json(Handover { redirect_url: code::url(&stored.redirect_uri, &code, &body.state) }))

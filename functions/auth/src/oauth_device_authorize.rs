@@ -15,7 +15,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::limits::{self, Counting};
+use flows::limits::{self, RequestCount};
 use model::code::Code;
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
@@ -98,7 +98,7 @@ pub async fn handle(
     let secret = body.client_secret.as_deref().filter(|secret| !secret.is_empty() && *secret != NO_KEY);
     let secret = secret.map(|secret| SecretString::from(secret.to_owned()));
     let (project_key, key_key) = (project_key(&id), secret.as_ref().map(|secret| api_key_key(&id, secret)));
-    let counting = Counting::by_place(&app, &id, Limit::Code, &caller.place);
+    let counting = RequestCount::by_place(&app, &id, Limit::Code, &caller.place);
     let keys = counting.keys().chain([project_key.clone()]).chain(key_key.clone());
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys))?;
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {

@@ -2,7 +2,7 @@
 //! access. Of several concurrent requests for one account, one succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Named, Route};
+use api::http::{CreatedJson, NamedItem, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
@@ -20,7 +20,7 @@ use crate::oauth::provider_accounts::{AccountId, change};
 pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oauth-providers")
     .summary("Links an account at an OAuth provider to a user")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(&[
         ErrorCode::CannotGetOwnUserWithoutUser,
         ErrorCode::UserIdDoesNotExist,
@@ -53,7 +53,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
     Input { body, .. }: Input<CreateProviderAccount>,
-) -> Result<Created<ProviderAccountRead>, Error> {
+) -> Result<CreatedJson<ProviderAccountRead>, Error> {
     let user_id = access.user_id(body.user_id)?;
     let config = &access.project.config;
     let provider = config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
@@ -69,5 +69,5 @@ pub async fn handle(
         allow_connected_accounts: body.allow_connected_accounts,
     };
     change(&access, row, missing, |user| user.add_account(account.clone())).await?;
-    Ok(Created(ProviderAccountRead::of(user_id, &account, access.level)))
+    Ok(CreatedJson(ProviderAccountRead::of(user_id, &account, access.level)))
 }

@@ -2,8 +2,8 @@
 //! provider. The account's tokens are deleted, and another user can link the account at once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
@@ -16,13 +16,13 @@ pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oa
     .summary("Unlinks a user's account at an OAuth provider")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[ErrorCode::ProviderAccountNotFound, ErrorCode::LastSignInMethod]);
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, ProviderAccountPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, ProviderAccountPath>,
 ) -> Result<Json<Success>, Error> {
     let (user_id, missing) = (access.user_id(path.user_id)?, KnownError::ProviderAccountNotFound);
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;

@@ -6,9 +6,9 @@
 //! short or empty and still have a `next_cursor`.
 
 use api::http::TableAction::{BatchGetItem, Query};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -24,7 +24,7 @@ use wire::level::Level;
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
     .summary("Lists the accounts of a user, or for servers of all users, at OAuth providers")
     .table(&[BatchGetItem, Query])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::InvalidCursor]);
 
 #[derive(Deserr, ToSchema)]
@@ -45,7 +45,7 @@ pub struct ProviderAccountsQuery {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ProviderAccountsQuery>,
+    Input { query, .. }: Input<IgnoredBody, ProviderAccountsQuery>,
 ) -> Result<Json<List<ProviderAccountRead>>, Error> {
     if query.user_id.is_none() && access.level >= Level::Server {
         return all(&access, query).await.map(|page| Json(page.into()));

@@ -2,8 +2,8 @@
 //! provider.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
@@ -14,13 +14,13 @@ use crate::oauth::provider_accounts::ProviderAccountPath;
 pub const ROUTE: Route = Route::get("auth-oauth-provider-read", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Returns a user's account at an OAuth provider")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::ProviderAccountNotFound]);
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, ProviderAccountPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, ProviderAccountPath>,
 ) -> Result<Json<ProviderAccountRead>, Error> {
     let user_id = access.user_id(path.user_id)?;
     let user = read(&access, user_id).await?.map(|row| row.user);

@@ -3,7 +3,7 @@
 //! provider.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -21,7 +21,7 @@ use crate::oauth::provider_accounts::{AccountId, ProviderAccountPath, change};
 pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Updates a user's account at an OAuth provider")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
         ErrorCode::ProviderAccountNotFound,

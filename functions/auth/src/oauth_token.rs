@@ -221,7 +221,7 @@ pub async fn handle(
         .filter(|secret| !secret.is_empty() && *secret != NO_KEY)
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
-    let claim = Claim::of_client(project_id.clone(), secret.as_ref());
+    let claim = Claim::from_client(project_id.clone(), secret.as_ref());
     // A machine's key proves more than a client's, so it is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;

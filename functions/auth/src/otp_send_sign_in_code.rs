@@ -7,7 +7,7 @@
 //! account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -15,7 +15,7 @@ use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
 use flows::email::gate::{self, Address};
 use flows::{App, guarded_body};
-use model::bot_challenge::Guarded;
+use model::bot_challenge::GuardedOperation;
 use model::code::{Purpose, StoredCode};
 use model::document::builtin::Builtin;
 use model::email::Email;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .limit(Limit::SendCode)
     .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem])
-    .reads(&[Named::EmailClaim])
+    .reads(&[NamedItem::EmailClaim])
     .errors(&[
         ErrorCode::MagicLinkNotEnabled,
         ErrorCode::SignUpNotEnabled,
@@ -69,7 +69,7 @@ pub async fn handle(
     may_sign_in(&access.project.config, claim.as_ref())?;
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
-    let admitted = Check::of(&access, Guarded::SendSignInCode).admit(body.presented()).await?;
+    let admitted = Check::new(&access, GuardedOperation::SendSignInCode).admit(body.presented()).await?;
     let is_proved = claim.as_ref().is_some_and(|claim| claim.is_verified);
     let address = if is_proved { Address::Proved } else { Address::Unproved };
     let stored = StoredCode {

@@ -18,7 +18,7 @@ use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{admit, redeemed};
 use flows::new_owner::hand_over;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::Limit;
 use model::session::Amr;
 use model::sign_up::rule::AuthMethod;
@@ -121,7 +121,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     // A code sent to an account must not create a new one after the account or its address was
     // removed.
     if account.claim.is_none() && stored.user_id.is_some() {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     may_sign_in(&access.project.config, account.claim.as_ref())?;
     let is_new_user = account.claim.is_none();
@@ -161,11 +161,11 @@ async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, wri
     // A code sent to one account is not valid for another.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     let mut user = row.user.clone();
     let prover = access.prover(&user);
-    let proof = user.prove(&stored.email, prover, access.app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    let proof = user.prove(&stored.email, prover, access.app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     if user.otp_refused {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }

@@ -2,8 +2,8 @@
 //! sign in, but the private key stays on the device until the user deletes it there.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::delete("auth-passkey-delete", "/api/v1/passkeys/
     .summary("Deletes a passkey")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(&[
         ErrorCode::CannotGetOwnUserWithoutUser,
         ErrorCode::Forbidden,
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::delete("auth-passkey-delete", "/api/v1/passkeys/
         ErrorCode::LastSignInMethod,
     ]);
 
-pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, PasskeyPath>) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<IgnoredBody, Nothing, PasskeyPath>) -> Result<Json<Success>, Error> {
     let user_id = access.user_id(path.user_id)?;
     access.check_fresh()?;
     let row = read(&access, user_id).await?.ok_or(KnownError::PasskeyNotFound)?;

@@ -61,7 +61,7 @@ pub async fn handle(
     let StartAuthentication { rp_id, mediation, attempt_code } = body.unwrap_or_default();
     check(&access, rp_id.as_deref(), &ROUTE)?;
     let is_autofill = mediation == Some(Mediation::Conditional);
-    let challenge = Challenge::of_authentication(is_autofill, &app.entropy, app.clock.now()).for_attempt(attempt_code.as_ref());
-    let options = options::of_authentication(&access.project, &challenge, rp_id.as_deref());
+    let challenge = Challenge::for_authentication(is_autofill, &app.entropy, app.clock.now()).for_attempt(attempt_code.as_ref());
+    let options = options::for_authentication(&access.project, &challenge, rp_id.as_deref());
     Ok(Json(start(&access, Ceremony::Authentication, &challenge, options).await?))
 }

@@ -45,7 +45,7 @@ pub async fn handle(
     check(&access, rp_id.as_deref(), &ROUTE)?;
     quota::check(&access, Quota::Passkeys)?;
     check_proof(&access, user)?;
-    let challenge = Challenge::of_registration(user, &app.entropy, app.clock.now());
-    let options = options::of_registration(&access.project, user, &challenge, rp_id.as_deref());
+    let challenge = Challenge::for_registration(user, &app.entropy, app.clock.now());
+    let options = options::for_registration(&access.project, user, &challenge, rp_id.as_deref());
     Ok(Json(start(&access, Ceremony::Registration, &challenge, options).await?))
 }

@@ -5,15 +5,15 @@
 //! register two passkeys, and a failed request does not use up the challenge.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::accounts::{With, change_as, redeemed};
+use flows::accounts::{ExtraWrites, change_as, redeemed};
 use flows::{App, quota};
-use model::code::{Code, Rejected};
+use model::code::{Code, CodeRefusal};
 use model::limit::Limit;
 use model::passkey::ceremony::register;
 use model::passkey::challenge::Challenge;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-register", "/api/v1/auth/pass
     .summary("Registers a passkey of the signed-in user")
     .limit(Limit::Code)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Challenge(Ceremony::Registration)])
+    .reads(&[NamedItem::Challenge(Ceremony::Registration)])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -85,7 +85,7 @@ pub async fn handle(
     let changed = change_as(&access, row, KnownError::UserAuthenticationRequired, |user| {
         // The user may have been read again by now.
         if !challenge.is_of(user) {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         check_proof(&access, user)?;
         user.add_passkey(passkey.clone()).map_err(refusal)?;
@@ -93,7 +93,7 @@ pub async fn handle(
         if project.config.passkeys.is_two_factors(passkey.was_user_verified) && current.session.proved_one_factor() {
             writes.push(session::gain_factor(&project.id, &current.session)?);
         }
-        Ok(With(writes))
+        Ok(ExtraWrites(writes))
     });
     redeemed(changed.await)?;
     Ok(Json(RegisteredPasskey { user_handle: passkey.credential_id.to_string(), passkey_id: passkey.id }))

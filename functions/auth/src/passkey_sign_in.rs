@@ -4,7 +4,7 @@
 //! of the passkey, the challenge and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passk
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::Challenge(Ceremony::Authentication), Named::PasskeyUser])
+    .reads(&[NamedItem::Challenge(Ceremony::Authentication), NamedItem::PasskeyUser])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::PasskeyAuthenticationNotEnabled,

@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/passkeys/{user_id}/{passkey_id}`: renames a passkey.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -16,7 +16,7 @@ use crate::passkeys::change::{PasskeyPath, change};
 pub const ROUTE: Route = Route::patch("auth-passkey-update", "/api/v1/passkeys/{user_id}/{passkey_id}")
     .summary("Renames a passkey")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::PasskeyNotFound]);
 
 #[derive(Deserr, ToSchema)]

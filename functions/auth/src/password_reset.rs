@@ -17,12 +17,12 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{redeemed, taken_error};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
 use flows::new_owner::hand_over;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::Limit;
 use model::password;
 use model::user::User;
@@ -64,10 +64,10 @@ pub async fn handle(
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     password::check(&body.password, access.access.project.password_rules(), row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    let failures = Failures::of(&app, project, stored.email.as_str());
+    let failures = Failures::for_email(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }
@@ -81,19 +81,19 @@ pub async fn handle(
 async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
     let (app, project) = (&access.app, &access.project);
     if !stored.is_of_epoch(&row.user) {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     // A code sent to an address that the user has given up proves nothing: someone else may read
     // its emails.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
-    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
     // A first proof locks out whoever had the account before, so they are not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {
-        notice::of_reset(app, project, Some(&access.place), &row.user, &mut user)?
+        notice::about_reset(app, project, Some(&access.place), &row.user, &mut user)?
     };
     Ok((user, told))
 }

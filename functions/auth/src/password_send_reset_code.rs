@@ -4,7 +4,7 @@
 //! email are written, but nobody receives them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
     .open_to_restricted()
     .hides_accounts()
     .table(&[BatchGetItem, GetItem, PutItem])
-    .reads(&[Named::EmailClaim])
+    .reads(&[NamedItem::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::RedirectUrlNotWhitelisted]);
 
 #[derive(Deserr, ToSchema)]

@@ -9,7 +9,7 @@ use crypto::password::Password;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use flows::literal::{SUCCESS, Success};
 use model::password;
 use utoipa::ToSchema;
@@ -56,7 +56,7 @@ pub async fn handle(
         user.first_password_at = Some(app.clock.now());
         user.forget_wrong_passwords();
         user.renew_epoch();
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     })
     .await?;
     Ok(Json(SUCCESS))

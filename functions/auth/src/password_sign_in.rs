@@ -5,7 +5,7 @@
 //! and one password check.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::EmailClaim])
+    .reads(&[NamedItem::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
 
@@ -51,7 +51,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if body.email.trim().is_empty() {
         return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
-    let failures = Failures::of(&app, &access.project.id, &body.email);
+    let failures = Failures::for_email(&app, &access.project.id, &body.email);
     let ((), (row, device)) = futures_util::try_join!(failures.check(), find(&access, &body.email))?;
     let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
     let hash = open.and_then(|row| row.user.password.as_ref());

@@ -12,7 +12,7 @@ use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
 use flows::email::gate::{self, Address};
 use flows::{App, guarded_body};
-use model::bot_challenge::Guarded;
+use model::bot_challenge::GuardedOperation;
 use model::email::Email;
 use model::limit::Limit;
 use model::password;
@@ -67,7 +67,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         return Err(KnownError::SignUpNotEnabled.into());
     }
     password::check(&body.password, access.project.password_rules(), [&body.email])?;
-    let admitted = Check::of(&access, Guarded::SignUp).admit(body.presented()).await?;
+    let admitted = Check::new(&access, GuardedOperation::SignUp).admit(body.presented()).await?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);

@@ -10,7 +10,7 @@ use crypto::password::Password;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use flows::literal::{SUCCESS, Success};
 use http::HeaderMap;
 use model::limit::Limit;
@@ -66,7 +66,7 @@ pub async fn handle(
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
         user.set_password(hash.clone(), kept);
-        Ok(With(failures.still_allowed().into_iter().collect()))
+        Ok(ExtraWrites(failures.still_allowed().into_iter().collect()))
     })
     .await?;
     Ok(Json(SUCCESS))

@@ -2,7 +2,7 @@
 //! that user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use deserr::Deserr;
@@ -24,7 +24,7 @@ use crate::sign_in::tokens::access_token;
 pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessions")
     .summary("Creates a session for a user")
     .table(&[BatchGetItem, GetItem, PutItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::CannotGetOwnUserWithoutUser]);
 
 #[derive(Deserr, ToSchema)]

@@ -6,7 +6,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -46,7 +46,7 @@ pub struct SessionQuery {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, path, .. }: Input<Ignored, SessionQuery, SessionPath>,
+    Input { query, path, .. }: Input<IgnoredBody, SessionQuery, SessionPath>,
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
     let user_id = match query.user_id {

@@ -2,12 +2,12 @@
 //! `include_current` is set, and invalidates all the user's earlier codes.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Param};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Param};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
-use flows::accounts::{With, change_as, read};
+use flows::accounts::{ExtraWrites, change_as, read};
 use flows::literal::{SUCCESS, Success};
 use model::limit::Limit;
 use model::user::reference::UserRef;
@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
     .summary("Ends all sessions of a user except the current one")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserIdDoesNotExist]);
 
@@ -36,7 +36,7 @@ pub struct EndQuery {
     include_current: Option<Param<bool>>,
 }
 
-pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, EndQuery>) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, EndQuery>) -> Result<Json<Success>, Error> {
     let user_id = match query.user_id {
         None if access.level >= Level::Server => {
             return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
@@ -49,7 +49,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, 
     let kept = current.filter(|_| !query.include_current.is_some_and(|include| include.0));
     change_as(&access, row, missing, |user| {
         user.end_sessions(kept);
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     })
     .await?;
     Ok(Json(SUCCESS))

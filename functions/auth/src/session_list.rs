@@ -2,9 +2,9 @@
 //! Sessions in which a server acts as the user are listed only with admin access.
 
 use api::http::TableAction::{BatchGetItem, Query};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -24,7 +24,7 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
     .summary("Lists the live sessions of a user")
     .table(&[BatchGetItem, Query])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::InvalidCursor]);
 
@@ -63,7 +63,7 @@ pub struct SessionView {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ListQuery>,
+    Input { query, .. }: Input<IgnoredBody, ListQuery>,
 ) -> Result<Json<Page<SessionView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let user_id = match query.user_id {

@@ -20,7 +20,7 @@ use flows::current_user::CurrentUser;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
 use jiff::Timestamp;
-use model::code::{Code, Purpose, Rejected};
+use model::code::{Code, CodeRefusal, Purpose};
 use model::limit::Limit;
 use model::session::Amr;
 use model::trail::Event;
@@ -120,7 +120,7 @@ async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &
 async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given: &SecondFactorCode) -> Result<Json<Success>, Error> {
     let (project, row) = (&access.project.id, &current.row);
     check_age(current, given.since(&row.user))?;
-    let failures = Failures::of_second_factor(&access.app, project, row.user.id);
+    let failures = Failures::for_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     // With several apps, the age of the one with this code counts.
@@ -148,9 +148,9 @@ async fn by_code(access: &Access<Client>, current: &CurrentUser, code: &Code) ->
     // The code must be for this user and for a verified sign-in address.
     let signs_in = user.channel_of(&stored.email).is_some_and(|channel| channel.signs_in() && channel.is_verified);
     if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     check_age(current, user.notices.joined_at(&stored.email))?;
     let writes = vec![code::redeem(project, Purpose::SignIn, code), user::at_epoch(project, user.id, user.credential_epoch)];
-    Ok(Proof { writes, amr: Amr::Otp, label: Label::Code, used: Rejected::AlreadyUsed.into() })
+    Ok(Proof { writes, amr: Amr::Otp, label: Label::Code, used: CodeRefusal::AlreadyUsed.into() })
 }

@@ -2,7 +2,7 @@
 //! token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
     .open_to_restricted()
     .leaves_no_trail("only times of last use, counts of active users and noted teams change")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .reads(&[Named::RefreshTokenHeader])
+    .reads(&[NamedItem::RefreshTokenHeader])
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 #[derive(Serialize, ToSchema)]

@@ -3,10 +3,10 @@
 
 use api::content::Problem;
 use api::http::{Route, TableAction};
-use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Received, Reply};
+use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, JsonRequest, METHOD_NOT_FOUND, PARSE_ERROR, Reply};
 use axum::extract::State;
 use flows::App;
-use model::content::search::Found;
+use model::content::search::SearchHit;
 use serde_json::{Map, Value, json};
 
 use crate::published;
@@ -42,7 +42,7 @@ impl Refusal {
     }
 }
 
-pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
+pub async fn handle(State(app): State<App>, received: JsonRequest<MOST>) -> Reply {
     let (id, method, params) = match parsed(&received.body) {
         Ok(request) => request,
         Err(reply) => return reply,
@@ -83,7 +83,7 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
 
 /// The protocol version: a header or, for callers that cannot set one, a query parameter. `None` if
 /// the request has neither.
-fn version(received: &Received<MOST>) -> Option<String> {
+fn version(received: &JsonRequest<MOST>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));
     header.or_else(|| query().map(|(_, value)| value.into_owned()))
@@ -134,7 +134,7 @@ async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Re
         "role": "ROLE_AGENT",
         "parts": [
             { "text": text, "mediaType": "text/plain" },
-            { "data": { "found": found.iter().map(Found::json).collect::<Vec<_>>() }, "mediaType": "application/json" },
+            { "data": { "found": found.iter().map(SearchHit::json).collect::<Vec<_>>() }, "mediaType": "application/json" },
         ],
     });
     Ok(Reply::result(id, &json!({ "message": message })))

@@ -2,7 +2,7 @@
 //! reference with fields and examples. The page is made without reading the table, so it shows the
 //! host instead of the site's name.
 
-use api::content::{Problem, Served};
+use api::content::{Problem, ServedDocument};
 use api::http::Route;
 use axum::extract::State;
 use flows::App;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::get("content-get-api-reference", "/docs/api")
 /// The list of all operations, written by `infra render`.
 const OPERATIONS: &str = include_str!("../../../docs/all-operations.md");
 
-pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {
     let site_url = &app.settings.site_url;
     Ok(page::reference(&Site::unpublished(site_url), OPERATIONS, site_url).into())
 }

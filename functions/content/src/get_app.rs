@@ -1,6 +1,6 @@
 //! `GET /api/v1/apps/{app_id}`: returns a visible app. A hidden app is not found.
 
-use api::content::{ContentPath, Data, Missing, Problem};
+use api::content::{ContentPath, Data, NamedResource, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -21,7 +21,7 @@ pub struct AppPath {
     app_id: String,
 }
 
-impl Missing for AppPath {
+impl NamedResource for AppPath {
     const PROBLEM: Problem = Problem::AppNotFound;
 }
 

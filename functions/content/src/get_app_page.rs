@@ -1,6 +1,6 @@
 //! `GET /apps/{app_id}`: returns the page of a visible app.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -24,13 +24,13 @@ pub struct AppPagePath {
     app_id: String,
 }
 
-impl Missing for AppPagePath {
+impl NamedResource for AppPagePath {
     const PROBLEM: Problem = Problem::AppNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<AppPagePath>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<AppPagePath>) -> Result<ServedDocument, Problem> {
     let site_url = &app.settings.site_url;
     let (front, apps) = futures_util::try_join!(front(&app), async { Ok(app.store.apps().await?) })?;
     let found = apps.into_iter().find(|one| one.id == path.app_id).ok_or(Problem::AppNotFound)?;
-    Ok(Served::from(page::app(&front.value, &found.at(site_url), site_url)).since(front.since))
+    Ok(ServedDocument::from(page::app(&front.value, &found.at(site_url), site_url)).since(front.since))
 }

@@ -1,6 +1,6 @@
 //! `GET /cli/{file}`: returns the command-line tool of the site as an npm package.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::Route;
 use axum::extract::State;
 use flows::App;
@@ -22,11 +22,11 @@ pub struct PackagePath {
     file: String,
 }
 
-impl Missing for PackagePath {
+impl NamedResource for PackagePath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PackagePath>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PackagePath>) -> Result<ServedDocument, Problem> {
     if path.file != "site.tgz" {
         return Err(Problem::RouteNotFound);
     }
@@ -34,5 +34,5 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<Packa
         tracing::error!(%error, "the package cannot be built");
         Problem::InternalError
     })?;
-    Ok(Served::archive(archive))
+    Ok(ServedDocument::archive(archive))
 }

@@ -1,7 +1,7 @@
 //! `GET /{document}`: returns a document of the site, for people, feed readers, crawlers and
 //! language models.
 
-use api::content::{ContentNumber, ContentPath, Missing, Numbered, Problem, Served};
+use api::content::{ContentNumber, ContentPath, NamedResource, NumberParameter, Problem, ServedDocument};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -38,13 +38,13 @@ pub struct Pages {
     page: Option<String>,
 }
 
-impl Numbered for Pages {
+impl NumberParameter for Pages {
     const NAME: &'static str = "page";
-    const LEAST: usize = 2;
+    const MIN: usize = 2;
     const PATH: &'static str = site::PAGED;
 }
 
-impl Missing for DocumentPath {
+impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
@@ -61,7 +61,7 @@ pub async fn handle(
     State(app): State<App>,
     ContentPath(path): ContentPath<DocumentPath>,
     page: ContentNumber<Pages>,
-) -> Result<Served, Response> {
+) -> Result<ServedDocument, Response> {
     if OF_AGENTS.contains(&path.document.as_str()) {
         return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
     }
@@ -75,7 +75,7 @@ pub async fn handle(
     document(&app, &path.document, page).await.map_err(IntoResponse::into_response)
 }
 
-async fn document(app: &App, name: &str, page: usize) -> Result<Served, Problem> {
+async fn document(app: &App, name: &str, page: usize) -> Result<ServedDocument, Problem> {
     let site_url = app.settings.site_url.as_str();
     if let Some(document) = site::fixed(name, site_url) {
         return Ok(document.into());

@@ -1,7 +1,7 @@
 //! `GET /`: returns the start page of the site, with links to everything else. The canonical URL of
 //! the page is `/docs`.
 
-use api::content::{Problem, Served};
+use api::content::{Problem, ServedDocument};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -15,6 +15,6 @@ pub const ROUTE: Route = Route::get("content-get-home", "/")
     .summary("Returns the start page of the site, which leads to everything else")
     .table(&[TableAction::BatchGetItem]);
 
-pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {
     document(&app, START_PAGE, |shown, site_url| page::docs(&shown.content, site_url), 0).await
 }

@@ -3,7 +3,7 @@
 //! An image is named after its content and never changes. With a distribution, AWS serves images
 //! from the bucket, and this function is called only for those that are missing there.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -27,12 +27,12 @@ pub struct ImagePath {
     image: String,
 }
 
-impl Missing for ImagePath {
+impl NamedResource for ImagePath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<ImagePath>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<ImagePath>) -> Result<ServedDocument, Problem> {
     let name: ImageName = path.image.parse().map_err(|_| Problem::RouteNotFound)?;
     let bytes = app.shelf()?.get(&name).await?.ok_or(Problem::RouteNotFound)?;
-    Ok(Served::image(name.format.media_type(), bytes))
+    Ok(ServedDocument::image(name.format.media_type(), bytes))
 }

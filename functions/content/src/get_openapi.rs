@@ -3,7 +3,7 @@
 //! `infra render` generates it from the routes and the types of all handlers; this function does
 //! not link them.
 
-use api::content::{Problem, Served};
+use api::content::{Problem, ServedDocument};
 use api::http::Route;
 use axum::extract::State;
 use flows::App;
@@ -17,6 +17,6 @@ pub const ROUTE: Route = Route::get("content-get-openapi", "/openapi.json")
 /// The OpenAPI document of a service at [`catalog::API_URL`] and [`catalog::SITE_URL`].
 const DOCUMENT: &str = include_str!("openapi.json");
 
-pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {
     Ok(catalog::openapi(DOCUMENT, &app.settings.site_url, &app.settings.api_url).into())
 }

@@ -1,6 +1,6 @@
 //! `GET /blog/{slug}`: returns a post as a page or, if the path ends with `.md`, in Markdown.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -26,11 +26,11 @@ pub struct PostPath {
     slug: String,
 }
 
-impl Missing for PostPath {
+impl NamedResource for PostPath {
     const PROBLEM: Problem = Problem::PostNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostPath>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostPath>) -> Result<ServedDocument, Problem> {
     let site_url = &app.settings.site_url;
     let (slug, is_markdown) = match path.slug.strip_suffix(".md") {
         Some(slug) => (slug, true),
@@ -47,5 +47,5 @@ pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<PostP
         let PostText { post, text, picture } = found;
         page::post(&front.value.site, &post.at(site_url), &text, picture.as_deref(), site_url)
     };
-    Ok(Served::from(document).since(since))
+    Ok(ServedDocument::from(document).since(since))
 }

@@ -1,6 +1,6 @@
 //! `GET /mcp/server-card`: returns the card of the MCP server.
 
-use api::content::{Problem, Served};
+use api::content::{Problem, ServedDocument};
 use api::http::Route;
 use axum::extract::State;
 use flows::App;
@@ -11,6 +11,6 @@ pub const ROUTE: Route = Route::get("content-get-server-card", "/mcp/server-card
     .media(&["application/mcp-server-card+json"])
     .summary("Returns the card of the MCP server, by which models discover it");
 
-pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {
     Ok(agent::server_card(&app.settings.site_url).into())
 }

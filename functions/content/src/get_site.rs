@@ -1,7 +1,7 @@
 //! `GET /api/v1/site`: returns the identity of the site and the URLs of its documentation, for
 //! people and for agents.
 
-use api::content::{Data, Linked, Problem};
+use api::content::{Data, LinkedResponse, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
 use flows::App;
@@ -15,6 +15,6 @@ pub const ROUTE: Route = Route::get("content-get-site", "/api/v1/site")
     .summary("Returns the identity of the site and the URLs of its documentation")
     .table(&[TableAction::GetItem]);
 
-pub async fn handle(State(app): State<App>) -> Result<Linked<Json<Data<Site>>>, Problem> {
-    Ok(Linked { answer: Json(Data { data: published::site(&app).await? }), links: Some(catalog::links(&app.settings.site_url)) })
+pub async fn handle(State(app): State<App>) -> Result<LinkedResponse<Json<Data<Site>>>, Problem> {
+    Ok(LinkedResponse { answer: Json(Data { data: published::site(&app).await? }), links: Some(catalog::links(&app.settings.site_url)) })
 }

@@ -1,6 +1,6 @@
 //! `GET /.well-known/{document}`: returns a document with which programs discover the site.
 
-use api::content::{ContentPath, Missing, Problem, Served};
+use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::Route;
 use axum::extract::State;
 use flows::App;
@@ -23,18 +23,18 @@ pub struct WellKnownPath {
     document: String,
 }
 
-impl Missing for WellKnownPath {
+impl NamedResource for WellKnownPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<WellKnownPath>) -> Result<Served, Problem> {
+pub async fn handle(State(app): State<App>, ContentPath(path): ContentPath<WellKnownPath>) -> Result<ServedDocument, Problem> {
     let (site_url, api_url) = (&app.settings.site_url, &app.settings.api_url);
     match path.document.as_str() {
         "agent-card.json" => Ok(agent::card(site_url).into()),
         "ai-catalog.json" => Ok(agent::catalog(site_url).into()),
         "api-catalog" => {
             let links = format!("<{site_url}/.well-known/api-catalog>; rel=\"api-catalog\"");
-            Ok(Served::from(catalog::apis(site_url, api_url)).with_links(links))
+            Ok(ServedDocument::from(catalog::apis(site_url, api_url)).with_links(links))
         }
         "security.txt" => {
             let contact = app.settings.security_contact.as_ref().ok_or(Problem::RouteNotFound)?;

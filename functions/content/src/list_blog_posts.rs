@@ -1,12 +1,12 @@
 //! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list too long for one
 //! answer ends early; the header `Link` has the URL of the rest.
 
-use api::content::{ContentNumber, Data, Linked, Numbered, Problem};
+use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use flows::App;
-use model::content::{BlogPost, MOST_BYTES, MOST_POSTS, Window};
+use model::content::{BlogPost, MAX_BYTES, MAX_POSTS, Window};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
@@ -23,9 +23,9 @@ pub struct Part {
     offset: Option<String>,
 }
 
-impl Numbered for Part {
+impl NumberParameter for Part {
     const NAME: &'static str = "offset";
-    const LEAST: usize = 1;
+    const MIN: usize = 1;
     const PATH: &'static str = "blog-posts";
 }
 
@@ -36,21 +36,21 @@ const STEP: usize = 100;
 
 /// The posts of the list after the newest `skip` ones.
 fn window(skip: usize) -> Window {
-    Window { skip, most: if skip.is_multiple_of(STEP) { MOST_POSTS } else { STEP - skip % STEP } }
+    Window { skip, max: if skip.is_multiple_of(STEP) { MAX_POSTS } else { STEP - skip % STEP } }
 }
 
-pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Response> {
+pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Result<LinkedResponse<Json<Data<Vec<BlogPost>>>>, Response> {
     let skip = offset.canonical().map_err(IntoResponse::into_response)?;
     list(&app, skip.unwrap_or(0)).await.map_err(IntoResponse::into_response)
 }
 
-async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Problem> {
+async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<BlogPost>>>>, Problem> {
     let site_url = &app.settings.site_url;
     let (posts, total) = app.store.blog_posts(app.clock.now(), window(skip)).await?;
     let mut bytes = 0;
     let fits = |post: &BlogPost| {
         bytes += serde_json::to_vec(post).map_or(0, |json| json.len() + 1);
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());
@@ -60,5 +60,5 @@ async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>
         data.truncate(next - skip);
     }
     let links = (!data.is_empty() && next < total).then(|| format!("<{site_url}/api/v1/blog-posts?offset={next}>; rel=\"next\""));
-    Ok(Linked { answer: Json(Data { data }), links })
+    Ok(LinkedResponse { answer: Json(Data { data }), links })
 }

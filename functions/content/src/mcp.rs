@@ -7,7 +7,7 @@ mod resources;
 mod tools;
 
 use api::http::{Route, TableAction};
-use api::rpc::{INVALID_PARAMS, METHOD_NOT_FOUND, Received, Reply};
+use api::rpc::{INVALID_PARAMS, JsonRequest, METHOD_NOT_FOUND, Reply};
 use axum::extract::State;
 use flows::App;
 use http::StatusCode;
@@ -28,7 +28,7 @@ const MOST: usize = 64 * 1024;
 /// How long clients may cache lists and resources, in milliseconds.
 const LIFE: u32 = 300_000;
 
-pub async fn handle(State(app): State<App>, received: Received<MOST>) -> Reply {
+pub async fn handle(State(app): State<App>, received: JsonRequest<MOST>) -> Reply {
     match checks::call(&received.headers, &received.body) {
         Ok(call) => answer(&app, &call).await,
         Err(reply) => reply,

@@ -1,45 +1,48 @@
 //! The published content with absolute URLs, and the time of its last change.
 
-use api::content::{Problem, Served};
+use api::content::{Problem, ServedDocument};
 use flows::App;
 use jiff::Timestamp;
-use model::content::search::Found;
-use model::content::{self, BlogPost, Content, Shown, Site, Window};
+use model::content::search::SearchHit;
+use model::content::{self, BlogPost, Content, ShownContent, Site, Window};
 use site::{Renderer, catalog, images};
-use store::content::{Dated, PostText};
+use store::content::{DatedContent, PostText};
 
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site with at most `most` of its newest posts, without their texts,
+/// The public content of the site with at most `max` of its newest posts, without their texts,
 /// from the [catalogue](flows::catalogue): for answers that are not cached.
-pub(crate) async fn newest(app: &App, most: usize) -> Result<Shown, Problem> {
+pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
-    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(most, app.clock.now())))
+    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
 }
 
 /// The public apps and posts that contain words of a query.
-pub(crate) async fn found(app: &App, query: &str) -> Result<Vec<Found>, Problem> {
+pub(crate) async fn found(app: &App, query: &str) -> Result<Vec<SearchHit>, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map(|catalogue| catalogue.find(query, app.clock.now())).unwrap_or_default())
 }
 
 /// The content with the posts of a window.
-pub(crate) async fn window(app: &App, window: Window) -> Result<Shown, Problem> {
+pub(crate) async fn window(app: &App, window: Window) -> Result<ShownContent, Problem> {
     Ok(dated(app, app.store.content(app.clock.now(), window).await?).value)
 }
 
 /// The content before the first publication.
-fn unpublished(app: &App) -> Shown {
-    Shown::all(Content::unpublished(&app.settings.site_url))
+fn unpublished(app: &App) -> ShownContent {
+    ShownContent::all(Content::unpublished(&app.settings.site_url))
 }
 
 /// Published content with absolute URLs, and the time of its last change.
-fn dated(app: &App, published: Option<Dated<Shown>>) -> Dated<Shown> {
+fn dated(app: &App, published: Option<DatedContent<ShownContent>>) -> DatedContent<ShownContent> {
     let site_url = &app.settings.site_url;
     published.map_or_else(
-        || Dated { value: unpublished(app), since: None },
-        |Dated { value, since }| Dated { since: with_post(since, value.content.blog_posts.first()), value: value.at(site_url) },
+        || DatedContent { value: unpublished(app), since: None },
+        |DatedContent { value, since }| DatedContent {
+            since: with_post(since, value.content.blog_posts.first()),
+            value: value.at(site_url),
+        },
     )
 }
 
@@ -50,18 +53,18 @@ pub(crate) async fn apps(app: &App) -> Result<Vec<content::App>, Problem> {
 
 /// The document with this name, rendered from the content; if it has several pages, the one with
 /// this number, from 0. The start page links to all catalogs.
-pub(crate) async fn document(app: &App, name: &str, render: Renderer, page: usize) -> Result<Served, Problem> {
-    let (site_url, most) = (&app.settings.site_url, site::most_posts(name));
+pub(crate) async fn document(app: &App, name: &str, render: Renderer, page: usize) -> Result<ServedDocument, Problem> {
+    let (site_url, max) = (&app.settings.site_url, site::max_posts(name));
     let published = if name == site::FULL {
         app.store.full_content(app.clock.now()).await?
     } else {
-        app.store.content(app.clock.now(), Window { skip: page.saturating_mul(most), most }).await?
+        app.store.content(app.clock.now(), Window { skip: page.saturating_mul(max), max }).await?
     };
-    let Dated { value, since } = dated(app, published);
+    let DatedContent { value, since } = dated(app, published);
     if page > 0 && value.content.blog_posts.is_empty() {
         return Err(Problem::RouteNotFound);
     }
-    let document = Served::from(render(&value, site_url)).since(since);
+    let document = ServedDocument::from(render(&value, site_url)).since(since);
     Ok(if name == START_PAGE { document.with_links(catalog::links(site_url)) } else { document })
 }
 
@@ -72,12 +75,12 @@ pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
 
 /// The site with the pictures of its pages, without apps and posts, and the time of the last switch
 /// between publications.
-pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
+pub(crate) async fn front(app: &App) -> Result<DatedContent<Content>, Problem> {
     let site_url = &app.settings.site_url;
     let published = app.store.front().await?;
     Ok(published.map_or_else(
-        || Dated { value: Content::unpublished(site_url), since: None },
-        |Dated { value, since }| Dated { value: value.at(site_url), since },
+        || DatedContent { value: Content::unpublished(site_url), since: None },
+        |DatedContent { value, since }| DatedContent { value: value.at(site_url), since },
     ))
 }
 

@@ -4,7 +4,7 @@
 
 use api::http::{Json, Route};
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use errors::Error;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,6 +22,6 @@ pub struct DroppedEvents {
     inserted: u32,
 }
 
-pub async fn handle(_: Input<Ignored>) -> Result<Json<DroppedEvents>, Error> {
+pub async fn handle(_: Input<IgnoredBody>) -> Result<Json<DroppedEvents>, Error> {
     Ok(Json(DroppedEvents { inserted: 0 }))
 }

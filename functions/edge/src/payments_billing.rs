@@ -3,7 +3,7 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use errors::Error;
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct Billing {
     default_payment_method: (),
 }
 
-pub async fn handle(access: Access<Client>, Input { path, .. }: Input<Ignored, Nothing, CustomerPath>) -> Result<Json<Billing>, Error> {
+pub async fn handle(access: Access<Client>, Input { path, .. }: Input<IgnoredBody, Nothing, CustomerPath>) -> Result<Json<Billing>, Error> {
     check(&access, &path, &ROUTE).await?;
     Ok(Json(Billing { has_customer: false, default_payment_method: () }))
 }

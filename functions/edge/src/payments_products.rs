@@ -3,7 +3,7 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -37,7 +37,7 @@ pub struct CustomerProduct {}
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, query, .. }: Input<Ignored, ProductsQuery, CustomerPath>,
+    Input { path, query, .. }: Input<IgnoredBody, ProductsQuery, CustomerPath>,
 ) -> Result<Json<Page<CustomerProduct>>, Error> {
     page::limit(query.limit, &ROUTE)?;
     check(&access, &path, &ROUTE).await?;

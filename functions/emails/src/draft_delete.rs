@@ -2,7 +2,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailDraftNotFound]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
     delete(&access, DocumentKind::Draft, path.id).await?;
     Ok(Json(CHANGED))
 }

@@ -2,7 +2,7 @@
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::Pagination;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
@@ -41,7 +41,7 @@ pub struct DraftLine {
     sent_at_millis: Option<i64>,
 }
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DocumentsQuery>) -> Result<Json<Drafts>, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, DocumentsQuery>) -> Result<Json<Drafts>, Error> {
     let line = |line: DocumentLine| DraftLine {
         id: line.id,
         display_name: line.display_name,

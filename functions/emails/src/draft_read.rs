@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/email-drafts/{id}`: returns an email draft with its sources.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
-use api::product::precondition::Versioned;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
+use api::product::precondition::VersionedResponse;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use crate::documents::changes::{DocumentPath, DocumentView, read};
 pub const ROUTE: Route = Route::get("emails-draft-read", "/api/v1/internal/email-drafts/{id}")
     .summary("Returns an email draft")
     .table(&[BatchGetItem])
-    .reads(&[Named::Document(DocumentKind::Draft)])
+    .reads(&[NamedItem::Document(DocumentKind::Draft)])
     .errors(&[ErrorCode::EmailDraftNotFound]);
 
 #[derive(Serialize, ToSchema)]
@@ -30,9 +30,9 @@ pub struct DraftView {
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
-) -> Result<Versioned<Json<DraftView>>, Error> {
+    Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>,
+) -> Result<VersionedResponse<Json<DraftView>>, Error> {
     let DocumentRow { document: draft, version, .. } = read(&access, DocumentKind::Draft, path.id).await?;
     let sent_at_millis = draft.sent_at.map(Timestamp::as_millisecond);
-    Ok(Versioned { response: Json(DraftView { document: draft.into(), sent_at_millis }), version })
+    Ok(VersionedResponse { response: Json(DraftView { document: draft.into(), sent_at_millis }), version })
 }

@@ -1,7 +1,7 @@
 //! `PATCH /api/v1/internal/email-drafts/{id}`: updates an email draft.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
@@ -14,7 +14,7 @@ use crate::documents::changes::{CHANGED, Changed, Changing, DocumentPath, check_
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
     .summary("Updates an email draft")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .reads(&[Named::Document(DocumentKind::Draft)])
+    .reads(&[NamedItem::Document(DocumentKind::Draft)])
     .errors(&[ErrorCode::EmailDraftNotFound]);
 
 pub async fn handle(

@@ -3,7 +3,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
@@ -45,7 +45,7 @@ const READ_AT_ONCE: usize = 200;
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { query, .. }: Input<Ignored, ListQuery>,
+    Input { query, .. }: Input<IgnoredBody, ListQuery>,
 ) -> Result<Json<Page<OutboxView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let (project, now) = (&access.project, app.clock.now());

@@ -5,16 +5,16 @@
 //! the patch is applied again, to the new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
-use api::product::precondition::{IfMatch, Versioned};
+use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::document::DocumentKind;
 use model::document::theme::ThemeId;
-use model::outbox::patch::{OutboxPatch, Refused};
+use model::outbox::patch::{OutboxPatch, Refusal};
 use model::outbox::view::OutboxView;
 use model::outbox::work::MAX_BYTES;
 use store::optimistic;
@@ -29,7 +29,7 @@ use crate::outbox::entry::{EntryPath, view};
 pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/outbox/{id}")
     .summary("Edits, pauses, resumes or cancels an email that is not being sent yet")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .reads(&[Named::Mail])
+    .reads(&[NamedItem::Mail])
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
 /// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
@@ -41,7 +41,7 @@ pub async fn handle(
     access: Access<Server>,
     if_match: IfMatch,
     Input { body, path, .. }: Input<OutboxPatch, Nothing, EntryPath>,
-) -> Result<Versioned<Json<OutboxView>>, Error> {
+) -> Result<VersionedResponse<Json<OutboxView>>, Error> {
     body.check().map_err(|problems| ROUTE.schema_error(&problems))?;
     let project = &access.project.id;
     if let Change::Set(ThemeId(theme)) = body.theme_id {
@@ -66,13 +66,13 @@ fn invalid(path: &str, message: &str) -> Error {
     ROUTE.schema_error(&Problems::one(path, message)).into()
 }
 
-fn error(id: EmailId, refused: Refused) -> Error {
+fn error(id: EmailId, refused: Refusal) -> Error {
     match refused {
-        Refused::NotEditable(status) => {
+        Refusal::NotEditable(status) => {
             let status = status.name().replace('-', "_").to_uppercase();
             KnownError::EmailNotEditable { email_id: id.to_string(), status }.into()
         }
-        Refused::Redirected => {
+        Refusal::Redirected => {
             invalid("body.to", "must not change: this email contains a code, which may be sent only to its original address")
         }
     }

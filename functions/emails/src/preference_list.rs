@@ -2,8 +2,8 @@
 //! wants. A client can read only its own user's preferences.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -18,7 +18,7 @@ use crate::preferences::categories::Preference;
 pub const ROUTE: Route = Route::get("emails-preference-list", "/api/v1/emails/notification-preference/{user_id}")
     .summary("Lists which categories of emails a user wants")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserNotFound]);
 
@@ -31,7 +31,7 @@ pub struct UserPath {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, UserPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, UserPath>,
 ) -> Result<Json<List<Preference>>, Error> {
     let row = read(&access, access.user_id(path.user_id)?).await?.ok_or(KnownError::UserNotFound)?;
     let items = Category::ALL.into_iter().map(|category| Preference::of(&row.user, category)).collect();

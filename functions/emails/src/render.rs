@@ -88,7 +88,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     let variables = body.variables.map(|variables| variables.0).or_else(|| examples(body.template_id?));
     let template = match (body.template_id, html) {
         (Some(id), None) => template(&access, id).await?,
-        (None, Some(html)) => MailDocument::of_source(html, app.clock.now()),
+        (None, Some(html)) => MailDocument::from_source(html, app.clock.now()),
         _ => return Err(invalid("body", "must have either template_id or template_html_source")),
     };
     let theme = match own_theme {

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
@@ -23,7 +23,7 @@ pub struct DeletedTemplate {}
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>,
 ) -> Result<Json<DeletedTemplate>, Error> {
     delete(&access, DocumentKind::Template, path.id).await?;
     Ok(Json(DeletedTemplate {}))

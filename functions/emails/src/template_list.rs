@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::Pagination;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
@@ -39,7 +39,7 @@ pub struct TemplateLine {
     theme_id: Option<Theme>,
 }
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DocumentsQuery>) -> Result<Json<Templates>, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, DocumentsQuery>) -> Result<Json<Templates>, Error> {
     let line = |line: DocumentLine| TemplateLine {
         id: line.id,
         display_name: line.display_name,

@@ -5,13 +5,13 @@
 //! rendered with sample values, otherwise with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use email::render::Sources;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch, MailDocument};
 use serde::Serialize;
@@ -25,7 +25,7 @@ use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
     .summary("Updates an email template, unless it cannot be rendered")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Document(DocumentKind::Template)])
+    .reads(&[NamedItem::Document(DocumentKind::Template)])
     .errors(&[ErrorCode::EmailTemplateNotFound, ErrorCode::EmailRenderingError]);
 
 #[derive(Serialize, ToSchema)]
@@ -40,7 +40,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
     let changing = Changing { kind: DocumentKind::Template, id: path.id, if_match };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = changing.row(&access, round).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;

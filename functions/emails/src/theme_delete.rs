@@ -7,7 +7,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use model::document::{DocumentKind, builtin};
@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::delete("emails-theme-delete", "/api/v1/internal/
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailThemeNotFound, ErrorCode::EmailThemeSelected]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
     let is_selected = path.id.uuid() == access.project.config.email.theme();
     if is_selected && builtin::document(DocumentKind::Theme, path.id).is_none() {
         return Err(KnownError::EmailThemeSelected.into());

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::Pagination;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
@@ -33,7 +33,7 @@ pub struct ThemeLine {
     display_name: String,
 }
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DocumentsQuery>) -> Result<Json<Themes>, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, DocumentsQuery>) -> Result<Json<Themes>, Error> {
     let line = |line: DocumentLine| ThemeLine { id: line.id, display_name: line.display_name };
     let (themes, pagination) = list(&access, (DocumentKind::Theme, &ROUTE), query, line).await?;
     Ok(Json(Themes { themes, is_paginated: true, pagination }))

@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/email-themes/{id}`: returns an email theme with its source.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
-use api::product::precondition::Versioned;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
+use api::product::precondition::VersionedResponse;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::{DocumentKind, MailDocument};
@@ -17,7 +17,7 @@ use crate::documents::changes::{DocumentPath, read};
 pub const ROUTE: Route = Route::get("emails-theme-read", "/api/v1/internal/email-themes/{id}")
     .summary("Returns an email theme")
     .table(&[BatchGetItem])
-    .reads(&[Named::Document(DocumentKind::Theme)])
+    .reads(&[NamedItem::Document(DocumentKind::Theme)])
     .errors(&[ErrorCode::EmailThemeNotFound]);
 
 #[derive(Serialize, ToSchema)]
@@ -32,10 +32,10 @@ pub struct ThemeView {
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
-) -> Result<Versioned<Json<ThemeView>>, Error> {
+    Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>,
+) -> Result<VersionedResponse<Json<ThemeView>>, Error> {
     let DocumentRow { document: theme, version, .. } = read(&access, DocumentKind::Theme, path.id).await?;
     let MailDocument { id, display_name, html, .. } = theme;
     let response = Json(ThemeView { id, display_name, tsx_source: html.clone(), html_source: html });
-    Ok(Versioned { response, version })
+    Ok(VersionedResponse { response, version })
 }

@@ -2,7 +2,7 @@
 //! creates the project's own version of it.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
@@ -18,7 +18,7 @@ use crate::documents::changes::{Changing, DocumentPath, update};
 pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
     .summary("Updates an email theme")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Document(DocumentKind::Theme)])
+    .reads(&[NamedItem::Document(DocumentKind::Theme)])
     .errors(&[ErrorCode::EmailThemeNotFound]);
 
 #[derive(Serialize, ToSchema)]

@@ -6,7 +6,7 @@ use api::http::Route;
 use api::http::TableAction::{GetItem, UpdateItem};
 use api::http::client::Caller;
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsub
     .table(&[GetItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),

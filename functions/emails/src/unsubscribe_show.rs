@@ -5,7 +5,7 @@ use api::http::Route;
 use api::http::TableAction::GetItem;
 use api::http::client::Caller;
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery, show};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
@@ -19,6 +19,6 @@ pub const ROUTE: Route = Route::get("emails-unsubscribe-show", "/api/v1/emails/u
     .table(&[GetItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
     show(&app, find(&app, &caller, &query.code).await?, used, question).await
 }

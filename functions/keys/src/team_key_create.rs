@@ -2,7 +2,7 @@
 //! client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -20,7 +20,7 @@ use crate::owners::manage::{NEW_KEY_ERRORS, TEAM_ERRORS, create};
 pub const ROUTE: Route = Route::post("keys-team-key-create", "/api/v1/team-api-keys")
     .summary("Creates an API key of a team and returns it once")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS)
     .errors(NEW_KEY_ERRORS);
 

@@ -2,8 +2,8 @@
 //! in the last 30 days. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::IgnoredBody;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use errors::Error;
@@ -16,9 +16,9 @@ use crate::owners::manage::{TEAM_ERRORS, list};
 pub const ROUTE: Route = Route::get("keys-team-key-list", "/api/v1/team-api-keys")
     .summary("Lists the API keys of a team")
     .table(&[BatchGetItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS);
 
-pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, TeamQuery>) -> Result<Json<List<OwnedKeyView>>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, TeamQuery>) -> Result<Json<List<OwnedKeyView>>, Error> {
     list(&access, Owner::Team(query.team_id)).await.map(Json)
 }

@@ -2,8 +2,8 @@
 //! needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::IgnoredBody;
 use api::product::{Access, Client, Input};
 use errors::Error;
 use model::owned_key::Owner;
@@ -15,12 +15,12 @@ use crate::owners::manage::{TEAM_ERRORS, find};
 pub const ROUTE: Route = Route::get("keys-team-key-read", "/api/v1/team-api-keys/{id}")
     .summary("Returns an API key of a team")
     .table(&[BatchGetItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS);
 
 pub async fn handle(
     access: Access<Client>,
-    Input { query, path, .. }: Input<Ignored, TeamQuery, KeyPath>,
+    Input { query, path, .. }: Input<IgnoredBody, TeamQuery, KeyPath>,
 ) -> Result<Json<OwnedKeyView>, Error> {
     find(&access, Owner::Team(query.team_id), path.id).await.map(Json)
 }

@@ -3,7 +3,7 @@
 //! expires earlier. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use errors::Error;
 use model::owned_key::Owner;
@@ -15,7 +15,7 @@ use crate::owners::manage::{ROTATION_ERRORS, TEAM_ERRORS, rotate};
 pub const ROUTE: Route = Route::post("keys-team-key-rotate", "/api/v1/team-api-keys/{id}/rotate")
     .summary("Replaces an API key of a team by a new one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS)
     .errors(ROTATION_ERRORS);
 

@@ -2,7 +2,7 @@
 //! stops working immediately. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
 use model::limit::Limit;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::patch("keys-team-key-update", "/api/v1/team-api-
     .summary("Updates or revokes an API key of a team")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS)
     .errors(&[ErrorCode::ReauthenticationRequired]);
 

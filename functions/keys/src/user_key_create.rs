@@ -2,7 +2,7 @@
 //! client can create keys only for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -18,7 +18,7 @@ use crate::owners::manage::{NEW_KEY_ERRORS, USER_ERRORS, create};
 pub const ROUTE: Route = Route::post("keys-user-key-create", "/api/v1/user-api-keys")
     .summary("Creates an API key of a user and returns it once")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_ERRORS)
     .errors(NEW_KEY_ERRORS);
 

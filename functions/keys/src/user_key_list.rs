@@ -2,8 +2,8 @@
 //! in the last 30 days. A client can list only its own user's keys.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::IgnoredBody;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use errors::Error;
@@ -15,9 +15,9 @@ use crate::owners::manage::{USER_ERRORS, list};
 pub const ROUTE: Route = Route::get("keys-user-key-list", "/api/v1/user-api-keys")
     .summary("Lists the API keys of a user")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_ERRORS);
 
-pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, UserQuery>) -> Result<Json<List<OwnedKeyView>>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, UserQuery>) -> Result<Json<List<OwnedKeyView>>, Error> {
     list(&access, user(&access, query.user_id, &ROUTE)?).await.map(Json)
 }

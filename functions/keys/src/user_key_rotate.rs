@@ -3,7 +3,7 @@
 //! expires earlier. A client can rotate only its own user's keys.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use errors::Error;
 use model::owned_key::view::OwnedKeyView;
@@ -14,7 +14,7 @@ use crate::owners::manage::{ROTATION_ERRORS, USER_ERRORS, rotate};
 pub const ROUTE: Route = Route::post("keys-user-key-rotate", "/api/v1/user-api-keys/{id}/rotate")
     .summary("Replaces an API key of a user by a new one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_ERRORS)
     .errors(ROTATION_ERRORS);
 

@@ -2,7 +2,7 @@
 //! stops working immediately. A client can change only its own user's keys.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
 use model::limit::Limit;
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::patch("keys-user-key-update", "/api/v1/user-api-
     .summary("Updates or revokes an API key of a user")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_ERRORS)
     .errors(&[ErrorCode::ReauthenticationRequired, ErrorCode::ApiKeyNotFound]);
 

@@ -3,7 +3,7 @@
 //! `GATELET_PROJECT_CACHE_SECONDS`, within that time.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::api_keys::input::{ApiKeyPath, check_description};
 pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/internal/api-keys/{id}")
     .summary("Updates or revokes a set of API keys")
     .table(&[BatchGetItem, GetItem, UpdateItem])
-    .reads(&[Named::KeySet])
+    .reads(&[NamedItem::KeySet])
     .errors(&[ErrorCode::ApiKeyNotFound]);
 
 #[derive(Deserr, ToSchema)]

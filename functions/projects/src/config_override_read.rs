@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::Error;
@@ -21,9 +21,9 @@ pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/in
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, LevelPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, LevelPath>,
 ) -> Result<Json<ConfigString>, Error> {
     permit(&access, path.level)?;
     let stored = Stored::of(&app, &access.project).await?;
-    Ok(Json(ConfigString { config_string: Config::of_level(&stored.levels, &stored.documents, path.level).to_string() }))
+    Ok(Json(ConfigString { config_string: Config::level_value(&stored.levels, &stored.documents, path.level).to_string() }))
 }

@@ -8,10 +8,10 @@
 use std::str::FromStr;
 
 use api::http::TableAction::{BatchGetItem, Query};
-use api::http::describe::{Describe, Described, Description};
+use api::http::describe::{Describe, Description, SchemaParts};
 use api::http::{Json, JsonLines, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use axum::response::{IntoResponse, Response};
@@ -109,7 +109,7 @@ impl IntoResponse for Entries {
 
 impl Describe for Entries {
     fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<Page<AuditEntry>>());
+        description.answer = Some(SchemaParts::of::<Page<AuditEntry>>());
         description.text = Some(JsonLines::<AuditEntry>::MEDIA_TYPE);
     }
 }
@@ -119,7 +119,7 @@ const READ_AT_ONCE: usize = 250;
 /// Longest name of an operation.
 const MAX_NAME: usize = 64;
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, AuditQuery>) -> Result<Entries, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, AuditQuery>) -> Result<Entries, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     check(&query)?;
     let (project, cursors) = (&access.project, Cursors::of(&access, list(&query)));

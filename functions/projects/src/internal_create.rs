@@ -3,12 +3,12 @@
 //! access it and create keys.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::providers::test_changed;
 use model::project::ProjectConfig;
 use model::project::config_patch::ConfigPatch;
@@ -36,7 +36,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<NewProject>,
-) -> Result<Created<AdminProject>, Error> {
+) -> Result<CreatedJson<AdminProject>, Error> {
     let user = owner(&access)?.id;
     let team = body.owner_team_id;
     let deployment = app.deployment();
@@ -47,9 +47,9 @@ pub async fn handle(
     let (project, levels) = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
     test_changed(&app, &access.project.id, &ProjectConfig::default(), &project.config).await?;
     let not_in_team = || Error::from(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() });
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ATTEMPTS {
         match app.store.create_owned_project(&project, &levels, team, user).await {
-            Ok(()) => return Ok(Created(AdminProject::of(&project, app.settings.development))),
+            Ok(()) => return Ok(CreatedJson(AdminProject::of(&project, app.settings.development))),
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => make_room(&app, team, not_in_team).await?,
             Err(store::Error::Conflict(_)) => return Err(not_in_team()),
             Err(error) => return Err(error.into()),

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
-use api::product::precondition::Versioned;
+use api::product::precondition::VersionedResponse;
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use errors::Error;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("projects-internal-current-read", "/api/v1/i
     .summary("Returns the project with all its settings")
     .table(&[BatchGetItem]);
 
-pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Versioned<Json<AdminProject>>, Error> {
+pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<VersionedResponse<Json<AdminProject>>, Error> {
     let response = Json(AdminProject::of(&access.project, app.settings.development));
-    Ok(Versioned { response, version: access.project_version })
+    Ok(VersionedResponse { response, version: access.project_version })
 }

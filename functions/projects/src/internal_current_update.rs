@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::precondition::{IfMatch, Versioned};
+use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -28,7 +28,7 @@ pub async fn handle(
     access: Access<Admin>,
     if_match: IfMatch,
     Input { body, .. }: Input<ProjectPatch>,
-) -> Result<Versioned<Json<AdminProject>>, Error> {
+) -> Result<VersionedResponse<Json<AdminProject>>, Error> {
     if_match.check(access.project_version)?;
     check_theme(&access, &body).await?;
     let Context { project, project_version, .. } = access.into_context();
@@ -44,7 +44,7 @@ pub async fn handle(
     let levels = levels.map(|levels| levels.noted(&project, &keys));
     if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;
     let response = Json(AdminProject::of(&project, app.settings.development));
-    Ok(Versioned { response, version: project_version + 1 })
+    Ok(VersionedResponse { response, version: project_version + 1 })
 }
 
 /// Checks that the default email theme exists. If it is deleted later, the built-in theme is used.

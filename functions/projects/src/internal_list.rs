@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -47,7 +47,7 @@ const MAX_AT_ONCE: usize = 100;
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ProjectsQuery>,
+    Input { query, .. }: Input<IgnoredBody, ProjectsQuery>,
 ) -> Result<Json<Page<AdminProject>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let user = owner(&access)?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -100,7 +100,7 @@ pub struct AuthOverview {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Admin>,
-    Input { query, .. }: Input<Ignored, MetricsQuery>,
+    Input { query, .. }: Input<IgnoredBody, MetricsQuery>,
 ) -> Result<Json<Metrics>, Error> {
     let (project, now) = (&access.project, app.clock.now());
     let includes_anonymous = query.include_anonymous.is_some_and(|includes| includes.0);

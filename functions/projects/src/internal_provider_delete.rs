@@ -4,7 +4,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -27,7 +27,7 @@ pub struct ProviderPath {
     provider_id: String,
 }
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ProviderPath>) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, ProviderPath>) -> Result<Json<Success>, Error> {
     change(access.into_context(), &path.provider_id, |project| {
         let removed = remove_provider(&path.provider_id, &mut project.config);
         let is_removed = removed.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("params.{}", error.path), error.message)))?;

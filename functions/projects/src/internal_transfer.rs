@@ -5,13 +5,13 @@
 //! owning team are told that the project does not exist.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::teams::{no_member, require};
 use model::permission::System;
 use serde::Serialize;
@@ -24,7 +24,7 @@ use crate::owners::teams::{make_room, owner};
 pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/internal/projects/transfer")
     .summary("Transfers a project to another team of its owner")
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::Project])
+    .reads(&[NamedItem::Project])
     .errors(&[
         ErrorCode::ExpectedInternalProject,
         ErrorCode::UserAuthenticationRequired,
@@ -57,7 +57,7 @@ pub async fn handle(
     let (user, internal) = (owner(&access)?.id, &access.project);
     let not_found = || KnownError::ProjectNotFound { project_id: body.project_id.clone() };
     let project = ProjectId::parse(&body.project_id).map_err(|_| not_found())?;
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = access.table(round).project(&project).await?.ok_or_else(not_found)?;
         let old = row.project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok()).ok_or_else(not_found)?;
         let (giver, taker) =

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -63,7 +63,7 @@ impl Describe for KeySet {
 pub async fn handle(
     State(app): State<App>,
     _: Anybody,
-    Input { query, path, .. }: Input<Ignored, JwksQuery, ProjectPath>,
+    Input { query, path, .. }: Input<IgnoredBody, JwksQuery, ProjectPath>,
 ) -> Result<KeySet, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;

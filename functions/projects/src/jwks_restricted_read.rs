@@ -3,7 +3,7 @@
 
 use api::http::Route;
 use api::product::Input;
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
@@ -16,6 +16,6 @@ pub const ROUTE: Route =
         .without_secret()
         .errors(&[ErrorCode::ProjectNotFound]);
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
     KeysElsewhere::of(&app, &path, "include_restricted")
 }

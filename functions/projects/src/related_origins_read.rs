@@ -6,7 +6,7 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -49,7 +49,7 @@ impl Describe for RelatedOrigins {
 pub async fn handle(
     State(app): State<App>,
     _: Anybody,
-    Input { path, .. }: Input<Ignored, Nothing, ProjectPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>,
 ) -> Result<RelatedOrigins, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;

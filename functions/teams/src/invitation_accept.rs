@@ -8,7 +8,7 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use model::limit::{Limit, Subject};
-use model::team::invitation::By;
+use model::team::invitation::AcceptanceWay;
 
 use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::Accepted;
@@ -34,6 +34,6 @@ pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<
     let user = row.user.id;
     let read = |invitation| Box::pin(Memberships::read(access, invitation, user));
     let (invitation, memberships) = code.try_invitation(&body.code, &Subject::user(user), read).await?;
-    accept(access, &invitation, By::Code, row, memberships).await?;
+    accept(access, &invitation, AcceptanceWay::Code, row, memberships).await?;
     Ok(Json(Accepted {}))
 }

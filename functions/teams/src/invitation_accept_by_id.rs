@@ -3,8 +3,8 @@
 //! user, servers for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::IgnoredBody;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -12,8 +12,8 @@ use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
 use flows::teams::limited_to;
-use model::code::Rejected;
-use model::team::invitation::By;
+use model::code::CodeRefusal;
+use model::team::invitation::AcceptanceWay;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
@@ -23,7 +23,7 @@ use crate::invitations::input::{Accepted, InvitationPath};
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -48,7 +48,7 @@ pub struct AcceptQuery {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, path, .. }: Input<Ignored, AcceptQuery, InvitationPath>,
+    Input { query, path, .. }: Input<IgnoredBody, AcceptQuery, InvitationPath>,
 ) -> Result<Json<Accepted>, Error> {
     limited_to(&access)?;
     let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
@@ -56,7 +56,7 @@ pub async fn handle(
     let memberships = Memberships::count(&access, user_id);
     let (invitation, row, memberships) = tokio::try_join!(invitation, read(&access, user_id), memberships)?;
     let row = row.ok_or(KnownError::UserNotFound)?;
-    let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
-    accept(&access, &invitation, By::List, &row, memberships).await?;
+    let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(CodeRefusal::NotFound)?;
+    accept(&access, &invitation, AcceptanceWay::List, &row, memberships).await?;
     Ok(Json(Accepted {}))
 }

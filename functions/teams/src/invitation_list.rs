@@ -5,7 +5,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -71,7 +71,7 @@ type Found = (Vec<(Invitation, Team)>, Option<InvitationId>);
 
 pub async fn handle(
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, InvitationsQuery>,
+    Input { query, .. }: Input<IgnoredBody, InvitationsQuery>,
 ) -> Result<Json<Page<TeamInvitation>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let (now, own, cursor) = (access.app.clock.now(), limited_to(&access)?, query.cursor.as_deref());

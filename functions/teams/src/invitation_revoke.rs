@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -11,7 +11,7 @@ use errors::{Error, ErrorCode};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::enter;
-use model::code::Rejected;
+use model::code::CodeRefusal;
 use model::permission::System;
 use utoipa::ToSchema;
 use wire::id::TeamId;
@@ -38,12 +38,12 @@ pub struct RevokeQuery {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, path, .. }: Input<Ignored, RevokeQuery, InvitationPath>,
+    Input { query, path, .. }: Input<IgnoredBody, RevokeQuery, InvitationPath>,
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
     let entering = enter(&access.prefetched, &access, query.team_id, &[], &[System::RemoveMembers]);
     let (entered, invitation) = tokio::join!(entering, app.store.invitation(project, path.invitation_id));
     entered?;
-    let invitation = invitation?.filter(|invitation| invitation.team_id == query.team_id).ok_or(Rejected::NotFound)?;
-    if app.store.revoke_invitation(project, &invitation).await? { Ok(Json(SUCCESS)) } else { Err(Rejected::NotFound.into()) }
+    let invitation = invitation?.filter(|invitation| invitation.team_id == query.team_id).ok_or(CodeRefusal::NotFound)?;
+    if app.store.revoke_invitation(project, &invitation).await? { Ok(Json(SUCCESS)) } else { Err(CodeRefusal::NotFound.into()) }
 }

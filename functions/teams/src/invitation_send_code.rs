@@ -2,7 +2,7 @@
 //! `$invite_members`.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team
     .summary("Emails an invitation to a team")
     .limit(Limit::SendCode)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamPermissionRequired,
@@ -62,7 +62,7 @@ pub async fn handle(
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
     let check = match &access.user {
-        Some(user) => Check::of_email(&access, &user.row.user),
+        Some(user) => Check::for_email(&access, &user.row.user),
         // Only servers and administrators can send invitations without a user.
         None => Check::none(&app, &access.project, &access.place),
     };

@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -48,7 +48,7 @@ pub struct MemberProfilesQuery {
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, MemberProfilesQuery>,
+    Input { query, .. }: Input<IgnoredBody, MemberProfilesQuery>,
 ) -> Result<Json<Page<MemberProfileView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let (team, project) = (query.team_id, &access.project);

@@ -2,8 +2,8 @@
 //! in the team. A client needs `$read_members` for other users' profiles.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use errors::{Error, TEAM_MEMBER_ERRORS};
 use flows::teams::{enter, limited_to, no_member};
@@ -17,12 +17,12 @@ use crate::members::profiles::views;
 pub const ROUTE: Route = Route::get("teams-member-profile-read", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Returns a member's profile in a team")
     .table(&[BatchGetItem])
-    .reads(&[Named::Team, Named::User])
+    .reads(&[NamedItem::Team, NamedItem::User])
     .errors(TEAM_MEMBER_ERRORS);
 
 pub async fn handle(
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, MemberPath>,
 ) -> Result<Json<MemberProfileView>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };

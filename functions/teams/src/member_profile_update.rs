@@ -2,13 +2,13 @@
 //! picture in the team. A client can change only its own user's profile.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, USER_REFERENCE_ERRORS};
 use flows::App;
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::teams::{enter, limited_to, no_member};
 use model::profile_image::{NewImage, Owner, Upload};
 use model::team::MemberProfilePatch;
@@ -23,7 +23,7 @@ use crate::members::profiles::view_of;
 pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Updates a member's profile in a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team, Named::User])
+    .reads(&[NamedItem::Team, NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::TeamMembershipNotFound]);
 
@@ -36,7 +36,7 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let table = access.table(round);
         let others = [user];
         let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));

@@ -3,13 +3,13 @@
 //! client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, TEAM_MEMBER_ERRORS};
 use flows::App;
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
@@ -22,19 +22,19 @@ use crate::members::paths::MemberPath;
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Removes a user from a team")
     .table(&[BatchGetItem, DeleteItem, Query, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_MEMBER_ERRORS)
     .errors(&[ErrorCode::TeamOwnsProjects]);
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, MemberPath>,
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let (project, own) = (&access.project.id, limited_to(&access)?);
     let needed: &[System] = if own == Some(user) { &[] } else { &[System::RemoveMembers] };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let entered = enter(access.table(round), &access, team, &[user], needed).await?;
         let mut writes = membership::remove(project, entered.member(user)?);
         if own.is_some() && project.is_internal() {

@@ -1,7 +1,7 @@
 //! `POST /api/v1/team-permission-definitions`: defines a team permission.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Admin, Input};
 use errors::Error;
 use model::permission::{PermissionDefinition, Scope};
@@ -13,6 +13,6 @@ pub const ROUTE: Route = Route::post("teams-permission-definition-create", "/api
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(CREATE_ERRORS);
 
-pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<Created<PermissionDefinition>, Error> {
-    create(access, Scope::Team, body, ROUTE).await.map(Created)
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<CreatedJson<PermissionDefinition>, Error> {
+    create(access, Scope::Team, body, ROUTE).await.map(CreatedJson)
 }

@@ -2,9 +2,9 @@
 //! a team, or of a user in one team. A client can list only its own user's permissions.
 
 use api::http::TableAction::{BatchGetItem, Query};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -24,7 +24,7 @@ use crate::members::paths::user_problem;
 pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permissions")
     .summary("Lists the permissions of members in their teams")
     .table(&[BatchGetItem, Query])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::InvalidCursor]);
 
@@ -61,7 +61,7 @@ const AT_ONCE: usize = 1000;
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, TeamPermissionsQuery>,
+    Input { query, .. }: Input<IgnoredBody, TeamPermissionsQuery>,
 ) -> Result<Json<List<TeamPermission>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?.min(AT_ONCE);
     let (own, project) = (limited_to(&access)?, &access.project);

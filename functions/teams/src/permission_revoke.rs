@@ -3,8 +3,8 @@
 //! contains it. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -18,14 +18,14 @@ use crate::permissions::grants::{TEAM_GRANT_ERRORS, TeamPermissionPath};
 pub const ROUTE: Route = Route::delete("teams-permission-revoke", "/api/v1/team-permissions/{team_id}/{user_id}/{permission_id}")
     .summary("Revokes a permission of a team member")
     .table(&[BatchGetItem, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_GRANT_ERRORS)
     .errors(&[ErrorCode::TeamPermissionNotFound]);
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { path, .. }: Input<Ignored, Nothing, TeamPermissionPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, TeamPermissionPath>,
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, access.user_id(path.user_id)?);
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Team)?;

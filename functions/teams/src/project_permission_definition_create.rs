@@ -1,7 +1,7 @@
 //! `POST /api/v1/project-permission-definitions`: defines a project permission.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Admin, Input};
 use errors::Error;
 use model::permission::{PermissionDefinition, Scope};
@@ -13,6 +13,6 @@ pub const ROUTE: Route = Route::post("teams-project-permission-definition-create
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(CREATE_ERRORS);
 
-pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<Created<PermissionDefinition>, Error> {
-    create(access, Scope::Project, body, ROUTE).await.map(Created)
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewPermission>) -> Result<CreatedJson<PermissionDefinition>, Error> {
+    create(access, Scope::Project, body, ROUTE).await.map(CreatedJson)
 }

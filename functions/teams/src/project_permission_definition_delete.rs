@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use flows::literal::{SUCCESS, Success};
@@ -17,7 +17,10 @@ pub const ROUTE: Route =
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(&[ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, PermissionPath>) -> Result<Json<Success>, Error> {
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, PermissionPath>,
+) -> Result<Json<Success>, Error> {
     delete(access, Scope::Project, path.permission_id).await?;
     Ok(Json(SUCCESS))
 }

@@ -3,7 +3,7 @@
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::permission::Scope;
@@ -15,6 +15,6 @@ pub const ROUTE: Route = Route::get("teams-project-permission-definition-list", 
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::InvalidCursor]);
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DefinitionsQuery>) -> Result<Definitions, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<IgnoredBody, DefinitionsQuery>) -> Result<Definitions, Error> {
     list(&access, Scope::Project, query, ROUTE)
 }

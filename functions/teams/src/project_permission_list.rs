@@ -2,8 +2,8 @@
 //! only its own user's permissions.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Param};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -20,7 +20,7 @@ use crate::members::paths::user_problem;
 pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/project-permissions")
     .summary("Lists a user's project permissions")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired]);
 
@@ -42,7 +42,7 @@ pub struct ProjectPermissionsQuery {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ProjectPermissionsQuery>,
+    Input { query, .. }: Input<IgnoredBody, ProjectPermissionsQuery>,
 ) -> Result<Json<List<ProjectPermission>>, Error> {
     let user_id = match (query.user_id, limited_to(&access)?) {
         (Some(user), _) => access.user_id(user)?,

@@ -2,7 +2,7 @@
 //! of a creator. A server can create a team without a creator.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -30,7 +30,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<NewTeam>,
-) -> Result<Created<TeamView>, Error> {
+) -> Result<CreatedJson<TeamView>, Error> {
     let project = &access.project;
     let creator = creator(&access, body.creator_user_id)?;
     let max = quota::max(&access, Quota::Teams)?;
@@ -68,7 +68,7 @@ pub async fn handle(
     match app.store.transact(writes).await {
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::User) => Err(KnownError::UserNotFound.into()),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Err(full(&app, project, creator, max).await?),
-        result => Ok(result.map(|()| Created(TeamView::of(&team, access.level)))?),
+        result => Ok(result.map(|()| CreatedJson(TeamView::of(&team, access.level)))?),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, TeamPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, TeamPath>,
 ) -> Result<Json<Success>, Error> {
     let (team, project) = (path.team_id, &access.project);
     let own = limited_to(&access)?;

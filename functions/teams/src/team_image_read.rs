@@ -6,7 +6,7 @@
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::picture::Picture;
 use api::product::{Anybody, Input};
 use axum::extract::State;
@@ -36,7 +36,7 @@ pub struct TeamImagePath {
 pub async fn handle(
     State(app): State<App>,
     _: Anybody,
-    Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, TeamImagePath>,
 ) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), TeamId::parse(&path.team_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(team), Some(digest)) => app.store.image(&project, team, &digest).await?,

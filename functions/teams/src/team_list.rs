@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -63,7 +63,7 @@ pub enum TeamOrder {
 /// Number of teams that a search reads at once; it reads up to three times as many per page.
 const SEARCHED: usize = 1000;
 
-pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, TeamsQuery>) -> Result<Json<List<TeamView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {

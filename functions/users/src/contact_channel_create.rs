@@ -3,7 +3,7 @@
 //! gets it. One added by a server works immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Created, Named, Route};
+use api::http::{CreatedJson, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
@@ -21,7 +21,7 @@ use crate::channels::change::{change, check_address, check_verified};
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
         ErrorCode::UserIdDoesNotExist,
@@ -52,7 +52,7 @@ pub struct CreateContactChannel {
     is_verified: Option<bool>,
 }
 
-pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateContactChannel>) -> Result<Created<ContactChannel>, Error> {
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateContactChannel>) -> Result<CreatedJson<ContactChannel>, Error> {
     check_verified(&access, body.is_verified, &ROUTE)?;
     check_address(&access, &body.value, &ROUTE)?;
     let user_id = access.user_id(body.user_id)?;
@@ -70,5 +70,5 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateCont
         change(&access, row, missing, Some(&new.value), |user| user.add_channel(id, new.clone(), access.author()).map(|()| Vec::new()));
     let user = added.await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
-    Ok(Created(ContactChannel::of(user_id, channel)))
+    Ok(CreatedJson(ContactChannel::of(user_id, channel)))
 }

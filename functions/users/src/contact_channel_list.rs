@@ -1,8 +1,8 @@
 //! `GET /api/v1/contact-channels`: lists a user's contact channels, oldest first.
 
 use api::http::TableAction::BatchGetItem;
-use api::http::{Json, Named, Route};
-use api::product::input::Ignored;
+use api::http::{Json, NamedItem, Route};
+use api::product::input::IgnoredBody;
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -16,7 +16,7 @@ use wire::id::ChannelId;
 pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/contact-channels")
     .summary("Lists a user's contact channels")
     .table(&[BatchGetItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS);
 
 #[derive(Deserr, ToSchema)]
@@ -33,7 +33,7 @@ pub struct ChannelsQuery {
 
 pub async fn handle(
     access: Access<Client>,
-    Input { query, .. }: Input<Ignored, ChannelsQuery>,
+    Input { query, .. }: Input<IgnoredBody, ChannelsQuery>,
 ) -> Result<Json<List<ContactChannel>>, Error> {
     let user_id = access.listed_user(query.user_id, &ROUTE)?;
     let channels = read(&access, user_id).await?.map(|row| row.user.channels).unwrap_or_default();

@@ -9,12 +9,12 @@ use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
 use api::product::Input;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::accounts::{With, change_read, redeemed};
+use flows::accounts::{ExtraWrites, change_read, redeemed};
 use flows::email::code::RELEASE_PATH;
 use flows::email::notice;
 use flows::limits::by_secret;
@@ -31,7 +31,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PA
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {
+pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {
         Ok(link) => link,
         Err(page) => return Ok(page),
@@ -56,9 +56,9 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
         // being removed. The notice omits the place: the account's creator must not learn where the
         // link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
-            writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
+            writes.extend(notice::about_change(&app, &project.project, None, &before, user)?);
         }
-        Ok(With(writes))
+        Ok(ExtraWrites(writes))
     });
     match redeemed(released.await) {
         Ok(_) => Ok(done(email.as_str())),

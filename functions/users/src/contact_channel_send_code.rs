@@ -2,7 +2,7 @@
 //! code that verifies the email address of a channel.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -21,7 +21,7 @@ pub const ROUTE: Route =
         .limit(Limit::SendCode)
         .open_to_owing()
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-        .reads(&[Named::User])
+        .reads(&[NamedItem::User])
         .errors(USER_REFERENCE_ERRORS)
         .errors(&[
             ErrorCode::UserIdDoesNotExist,

@@ -2,7 +2,7 @@
 //! new email address has to be verified, unless a server sets `is_verified`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -12,7 +12,7 @@ use flows::bot_challenge::Check;
 use flows::limits::like_sign_up;
 use flows::{App, guarded_body};
 use model::email::any::AnyEmail;
-use model::user::channel::{ChannelPatch, ChannelType, ContactChannel, Refused};
+use model::user::channel::{ChannelPatch, ChannelType, ContactChannel, Refusal};
 use wire::level::Level;
 
 use crate::channels::change::{ChannelPath, change, check_address, check_verified};
@@ -20,7 +20,7 @@ use crate::channels::change::{ChannelPath, change, check_address, check_verified
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Updates a contact channel")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(SIGN_IN_CHANGE_ERRORS)
     .errors(&[
         ErrorCode::ContactChannelNotFound,
@@ -71,7 +71,7 @@ pub async fn handle(
         access.check_fresh()?;
         like_sign_up(&access).await?;
     }
-    let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
+    let check = if is_new { Check::for_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
     let admitted = check.admit(body.presented()).await?;
     let patch = ChannelPatch {
         value: body.value.map(|value| value.0),
@@ -86,7 +86,7 @@ pub async fn handle(
         let before = user.clone();
         user.change_channel(id, patch.clone(), access.author())?;
         if stops {
-            user.keeps_way_to_sign_in(&before, &access.project.config).map_err(|_| Refused::LastWay)?;
+            user.keeps_way_to_sign_in(&before, &access.project.config).map_err(|_| Refusal::LastWay)?;
         }
         Ok(by_sender.clone().into_iter().collect())
     });

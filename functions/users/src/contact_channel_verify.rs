@@ -11,9 +11,9 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, VerificationCode};
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::accounts::{With, redeemed, verify_read};
+use flows::accounts::{ExtraWrites, redeemed, verify_read};
 use flows::literal::{SUCCESS, Success};
-use model::code::{Code, Purpose, Rejected};
+use model::code::{Code, CodeRefusal, Purpose};
 use model::limit::Limit;
 use store::code;
 use utoipa::ToSchema;
@@ -38,12 +38,12 @@ pub async fn handle(access: CodeAccess<VerificationCode>, Input { body, .. }: In
     let row = row.ok_or(KnownError::ContactChannelNotFound)?;
     let result = verify_read(&access.access, row, KnownError::ContactChannelNotFound, |user| {
         if !stored.is_of_epoch(user) {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         if !user.verify_email(&stored.email, access.access.prover(user)) {
             return Err(KnownError::ContactChannelNotFound.into());
         }
-        Ok(With(vec![code::redeem(project, Purpose::VerifyEmail, &body.code)]))
+        Ok(ExtraWrites(vec![code::redeem(project, Purpose::VerifyEmail, &body.code)]))
     });
     redeemed(result.await)?;
     Ok(Json(SUCCESS))

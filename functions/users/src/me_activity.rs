@@ -7,7 +7,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -35,7 +35,7 @@ pub struct ActivityQuery {
     cursor: Option<String>,
 }
 
-pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, ActivityQuery>) -> Result<Json<Page<Activity>>, Error> {
+pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, ActivityQuery>) -> Result<Json<Page<Activity>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let (project, user) = (&access.project.id, access.own_user()?.row.user.id);
     let cursors = Cursors::of(&access, format_args!("activity/{user}"));

@@ -1,7 +1,7 @@
 //! `GET /api/v1/users/me`: returns the signed-in user.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
 use flows::accounts::selected_team;
@@ -10,7 +10,7 @@ use model::view::user::UserView;
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
     .summary("Returns the signed-in user")
     .table(&[BatchGetItem, GetItem])
-    .reads(&[Named::SelectedTeam])
+    .reads(&[NamedItem::SelectedTeam])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser]);
 
 pub async fn handle(access: Access<Client>, _: Input) -> Result<Json<UserView>, Error> {

@@ -1,7 +1,7 @@
 //! `POST /api/v1/users`: creates a user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, NEW_PASSWORD_ERRORS};
@@ -9,7 +9,7 @@ use flows::App;
 use flows::accounts::create;
 use flows::teams::welcome;
 use model::user::User;
-use model::user::input::{New, UserBody};
+use model::user::input::{NewFields, UserBody};
 use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
@@ -32,8 +32,8 @@ pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { body, .. }: Input<UserBody<New>, IgnoredFilters>,
-) -> Result<Created<ServerUser>, Error> {
+    Input { body, .. }: Input<UserBody<NewFields>, IgnoredFilters>,
+) -> Result<CreatedJson<ServerUser>, Error> {
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);
     let new = UserChange::imported(&access, &user, body.0).await?;
@@ -41,5 +41,5 @@ pub async fn handle(
     with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;
     // The user's personal team is only in later responses.
-    Ok(Created(ServerUser::of(&user, user.signed_up_at, &access.project.config, None)))
+    Ok(CreatedJson(ServerUser::of(&user, user.signed_up_at, &access.project.config, None)))
 }

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, UserPath};
+use api::product::input::{IgnoredBody, UserPath};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::delete("users-user-delete", "/api/v1/users/{user
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { path, .. }: Input<Ignored, IgnoredFilters, UserPath>,
+    Input { path, .. }: Input<IgnoredBody, IgnoredFilters, UserPath>,
 ) -> Result<Json<Success>, Error> {
     let id = access.user_id(path.user_id)?;
     delete(&app, &access.project.id, id, KnownError::UserNotFound).await?;

@@ -7,7 +7,7 @@
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::picture::Picture;
 use api::product::{Anybody, Input};
 use axum::extract::State;
@@ -34,7 +34,11 @@ pub struct ImagePath {
     digest: String,
 }
 
-pub async fn handle(State(app): State<App>, _: Anybody, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    _: Anybody,
+    Input { path, .. }: Input<IgnoredBody, Nothing, ImagePath>,
+) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), UserId::parse(&path.user_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(user), Some(digest)) => app.store.image(&project, user, &digest).await?,
         _ => None,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
@@ -92,7 +92,7 @@ const REPEATED: usize = 10;
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { query, .. }: Input<Ignored, ListQuery>,
+    Input { query, .. }: Input<IgnoredBody, ListQuery>,
 ) -> Result<Json<Page<ServerUser>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let filter = filter(&query);

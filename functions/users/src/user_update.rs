@@ -2,13 +2,13 @@
 //! password ends all sessions of the user.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::UserPath;
-use api::product::precondition::{IfMatch, Versioned};
+use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::accounts::read;
-use model::user::input::{Any, UserBody};
+use model::user::input::{AnyFields, UserBody};
 use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
@@ -17,7 +17,7 @@ use crate::accounts::list_flags::IgnoredFilters;
 pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_id}")
     .summary("Updates a user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::User])
+    .reads(&[NamedItem::User])
     .errors(USER_FIELD_ERRORS)
     .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser])
     .hashes_passwords();
@@ -25,8 +25,8 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
 pub async fn handle(
     access: Access<Server>,
     if_match: IfMatch,
-    Input { body, path, .. }: Input<UserBody<Any>, IgnoredFilters, UserPath>,
-) -> Result<Versioned<Json<ServerUser>>, Error> {
+    Input { body, path, .. }: Input<UserBody<AnyFields>, IgnoredFilters, UserPath>,
+) -> Result<VersionedResponse<Json<ServerUser>>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;
     let row = read(&access, id).await?.ok_or(KnownError::UserNotFound)?;
@@ -35,5 +35,5 @@ pub async fn handle(
     new.seen = if_match.is_given().then(|| row.user.clone());
     let (row, team) = Box::pin(new.make(&access, row, KnownError::UserNotFound)).await?;
     let response = Json(ServerUser::of(&row.user, row.last_active_at, &project.config, team.as_ref()));
-    Ok(Versioned { response, version: row.version })
+    Ok(VersionedResponse { response, version: row.version })
 }

@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
@@ -42,7 +42,7 @@ pub struct DeliveriesQuery {
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { query, path, .. }: Input<Ignored, DeliveriesQuery, EndpointPath>,
+    Input { query, path, .. }: Input<IgnoredBody, DeliveriesQuery, EndpointPath>,
 ) -> Result<Json<Page<DeliveryView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let DeliveriesQuery { status, event_type, cursor, .. } = query;

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -29,7 +29,10 @@ pub struct DeliveryPath {
     delivery_id: WebhookDeliveryId,
 }
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DeliveryPath>) -> Result<Json<DeliveryView>, Error> {
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, DeliveryPath>,
+) -> Result<Json<DeliveryView>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
     let Some(old) = app.store.webhook_delivery(&lane, path.delivery_id).await? else {
         found(&access, path.id).await?;

@@ -2,7 +2,7 @@
 //! secret.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use model::webhook::health::Health;
@@ -28,7 +28,7 @@ pub struct CreatedEndpoint {
     secret: String,
 }
 
-pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewEndpoint>) -> Result<Created<CreatedEndpoint>, Error> {
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewEndpoint>) -> Result<CreatedJson<CreatedEndpoint>, Error> {
     let app = &access.app;
     check_url(app, &body.url)?;
     let id = app.entropy.uuid().into();
@@ -38,5 +38,5 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<NewEndpoint
         return Err(KnownError::TooManyWebhookEndpoints { limit: MAX_ENDPOINTS }.into());
     }
     let endpoint = EndpointView::of(&endpoint, &Health::default());
-    Ok(Created(CreatedEndpoint { endpoint, secret: secret.expose_secret().to_owned() }))
+    Ok(CreatedJson(CreatedEndpoint { endpoint, secret: secret.expose_secret().to_owned() }))
 }

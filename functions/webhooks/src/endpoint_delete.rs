@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use flows::literal::{SUCCESS, Success};
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::delete("webhooks-endpoint-delete", "/api/v1/inte
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, EndpointPath>) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, EndpointPath>) -> Result<Json<Success>, Error> {
     let app = &access.app;
     let existed = app.store.delete_webhook_endpoint(&access.project.id, path.id, app.clock.now()).await?;
     if existed { Ok(Json(SUCCESS)) } else { Err(KnownError::WebhookEndpointNotFound.into()) }

@@ -3,7 +3,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::Ignored;
+use api::product::input::IgnoredBody;
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
@@ -29,7 +29,10 @@ pub struct EndpointsQuery {
     cursor: Option<String>,
 }
 
-pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, EndpointsQuery>) -> Result<Json<Page<EndpointView>>, Error> {
+pub async fn handle(
+    access: Access<Admin>,
+    Input { query, .. }: Input<IgnoredBody, EndpointsQuery>,
+) -> Result<Json<Page<EndpointView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
     let (store, project, cursors) = (&access.app.store, &access.project.id, Cursors::of(&access, "webhook-endpoints"));
     let after: Option<(i64, WebhookEndpointId)> = cursors.position(query.cursor.as_deref())?;

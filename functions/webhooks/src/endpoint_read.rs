@@ -2,8 +2,8 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
-use api::product::input::{Ignored, Nothing};
-use api::product::precondition::Versioned;
+use api::product::input::{IgnoredBody, Nothing};
+use api::product::precondition::VersionedResponse;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::webhook::EndpointView;
@@ -17,8 +17,8 @@ pub const ROUTE: Route = Route::get("webhooks-endpoint-read", "/api/v1/internal/
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { path, .. }: Input<Ignored, Nothing, EndpointPath>,
-) -> Result<Versioned<Json<EndpointView>>, Error> {
+    Input { path, .. }: Input<IgnoredBody, Nothing, EndpointPath>,
+) -> Result<VersionedResponse<Json<EndpointView>>, Error> {
     let (row, health) = found_with_health(&access, path.id).await?;
-    Ok(Versioned { response: Json(EndpointView::of(&row.endpoint, &health)), version: row.version })
+    Ok(VersionedResponse { response: Json(EndpointView::of(&row.endpoint, &health)), version: row.version })
 }

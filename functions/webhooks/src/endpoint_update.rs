@@ -4,10 +4,10 @@
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Nothing;
-use api::product::precondition::{IfMatch, Versioned};
+use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use model::webhook::EndpointView;
 use model::webhook::input::EndpointPatch;
 use store::optimistic;
@@ -24,12 +24,12 @@ pub async fn handle(
     access: Access<Admin>,
     if_match: IfMatch,
     Input { body, path, .. }: Input<EndpointPatch, Nothing, EndpointPath>,
-) -> Result<Versioned<Json<EndpointView>>, Error> {
+) -> Result<VersionedResponse<Json<EndpointView>>, Error> {
     let (app, project) = (&access.app, &access.project.id);
     if let Some(url) = &body.url {
         check_url(app, url)?;
     }
-    let (next, version, health) = optimistic!(ROUNDS, |_| {
+    let (next, version, health) = optimistic!(MAX_ATTEMPTS, |_| {
         let (row, health) = found_with_health(&access, path.id).await?;
         if_match.check(row.version)?;
         let now = app.clock.now();
@@ -38,5 +38,5 @@ pub async fn handle(
         app.store.replace_webhook_endpoint(project, &row, &next, start.into_iter().collect()).await?;
         Ok::<_, Error>((next, row.version + 1, health))
     })?;
-    Ok(Versioned { response: Json(EndpointView::of(&next, &health)), version })
+    Ok(VersionedResponse { response: Json(EndpointView::of(&next, &health)), version })
 }

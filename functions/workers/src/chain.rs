@@ -7,8 +7,8 @@ use crypto::trail_keys::TrailKeys;
 use flows::App;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use model::project::retention::longest_retention;
-use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use model::project::retention::max_retention;
+use model::trail::chain::{CoveredEntry, Head, Link, MAX_ENTRIES, OVERLAP};
 use store::trail::chain::{Chain, DayEntry, earlier, position_before, time_of};
 use store::trail::day;
 use store::{Error, optimistic};
@@ -43,7 +43,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),
     };
     // Older entries have expired.
-    let start = start.max(position_before(after(now, -longest_retention())));
+    let start = start.max(position_before(after(now, -max_retention())));
     let mut chain = Links { app, project, keys, head, now, linked };
     let end = position_before(after(now, OVERLAP));
     let last = day(after(now, OVERLAP));
@@ -72,7 +72,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
 
 /// Whether an entry must be linked: it is new and has not expired, or its count has risen since it
 /// was linked.
-fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
+fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) -> bool {
     let Some(covered) = covered else { return entry.until > now.as_second() };
     if entry != covered && !entry.counts_on(covered) {
         tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
@@ -101,8 +101,8 @@ impl Links<'_> {
             counted => counted?,
         }
         while !entries.is_empty() {
-            let (count, counters) = first_link(&entries, MOST_ENTRIES);
-            let entries: Vec<Covered> = entries.drain(..count).map(|fresh| fresh.covered).collect();
+            let (count, counters) = first_link(&entries, MAX_ENTRIES);
+            let entries: Vec<CoveredEntry> = entries.drain(..count).map(|fresh| fresh.covered).collect();
             reached("linking", entries.len());
             let link = Link::after(self.head.as_ref(), self.project, day, entries.clone(), self.now);
             let chain = Chain { project: self.project, keys: &self.keys };

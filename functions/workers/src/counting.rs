@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flows::App;
 use jiff::Timestamp;
 use model::metrics::activity::{Day, day};
-use model::trail::chain::Covered;
+use model::trail::chain::CoveredEntry;
 use model::trail::{Actor, Entry, Event};
 use store::metrics::counters::Counters;
 use wire::id::{ProjectId, UserId};
@@ -18,7 +18,7 @@ use crate::fail_point::reached;
 
 /// An entry to be linked.
 pub(crate) struct Fresh {
-    pub(crate) covered: Covered,
+    pub(crate) covered: CoveredEntry,
     pub(crate) entry: Option<Entry>,
     /// How often its event has happened since it was last linked.
     pub(crate) times: u64,

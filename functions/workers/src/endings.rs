@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use flows::App;
 use jiff::SignedDuration;
-use store::deletions::{Ended, Ending};
+use store::deletions::{DeletionTarget, PendingDeletion};
 use store::project::deletion::{LATE_WRITES, Purge};
 use store::team::deletion::Deletion;
 use store::user::account::Outcome;
@@ -36,7 +36,7 @@ const LEAST_SHARE: Duration = Duration::from_secs(10);
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
-    endings.retain(|ending| matches!(ending.what, Ended::Project { .. }) || now.duration_since(ending.begun_at) >= PATIENCE);
+    endings.retain(|ending| matches!(ending.what, DeletionTarget::Project { .. }) || now.duration_since(ending.begun_at) >= PATIENCE);
     let minute = usize::try_from(now.as_second() / 60).unwrap_or_default();
     let first = minute.checked_rem(endings.len()).unwrap_or_default();
     endings.rotate_left(first);
@@ -58,7 +58,7 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
 
 /// Continues a deletion until `end`, and deletes its note once it is complete. Returns whether it
 /// is.
-async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
+async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let is_done = work(app, ending, end).await?;
     if is_done {
         app.store.forget_ending(ending).await?;
@@ -68,21 +68,21 @@ async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, stor
 
 /// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
 /// project, late writes can no longer follow or the project exists again.
-async fn work(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
+async fn work(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {
-        Ended::Project { since } => {
+        DeletionTarget::Project { since } => {
             if store.project(project).await?.is_some() {
                 return Ok(true);
             }
             let purge = store.purge_project(project, since, now, end).await?;
             Ok(purge == Purge::Nothing && now.duration_since(ending.begun_at) >= LATE_WRITES)
         }
-        Ended::Team { id } => {
+        DeletionTarget::Team { id } => {
             let doomed = store.doomed(project, id).await?;
             Ok(store.delete_team(project, id, None, doomed, ending.begun_at).await? != Deletion::Unfinished)
         }
-        Ended::User { id } => {
+        DeletionTarget::User { id } => {
             while Instant::now() < end {
                 let Some(account) = store.account(project, id).await? else { return Ok(true) };
                 if matches!(store.delete_account(project, &account, ending.begun_at).await?, Outcome::Done) {

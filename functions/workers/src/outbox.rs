@@ -13,7 +13,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use model::outbox::quota::Audience;
-use store::outbox::work::{Due, Queue, Searched};
+use store::outbox::work::{DueWork, Queue, SearchProgress};
 use tokio::time::timeout;
 use wire::id::ProjectId;
 
@@ -46,7 +46,7 @@ pub struct Outbox<'a> {
     tasks: Vec<Task>,
     /// Running and waiting tasks, each with the number counted by [`Self::step`].
     working: FuturesUnordered<BoxFuture<'a, (Task, usize)>>,
-    searched: Searched,
+    searched: SearchProgress,
     moved: usize,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Outbox<'a> {
     /// unknown outcomes.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
-        Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: Searched::default(), moved: 0 }
+        Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
     }
 
     /// Processes due work within the limits above, and returns how many entries were advanced or,
@@ -119,7 +119,7 @@ impl<'a> Outbox<'a> {
         self.moved
     }
 
-    fn prepare(&mut self, project: ProjectId, due: Vec<Due>) {
+    fn prepare(&mut self, project: ProjectId, due: Vec<DueWork>) {
         let is_slow = sandbox::is_slow(project.as_str());
         let (app, turns) = (self.app, Arc::clone(&self.turns));
         let task = Task::Prepare(project.clone(), is_slow);
@@ -165,8 +165,8 @@ impl Task {
 }
 
 /// Due work by project, in the order of each project's first work.
-fn by_project(due: Vec<Due>) -> Vec<(ProjectId, Vec<Due>)> {
-    let mut projects: Vec<(ProjectId, Vec<Due>)> = Vec::new();
+fn by_project(due: Vec<DueWork>) -> Vec<(ProjectId, Vec<DueWork>)> {
+    let mut projects: Vec<(ProjectId, Vec<DueWork>)> = Vec::new();
     for due in due {
         match projects.iter_mut().find(|(project, _)| project == due.project()) {
             Some((_, known)) => known.push(due),

@@ -9,7 +9,7 @@ use model::outbox::{OutboxEntry, Stage};
 use store::outbox::OutboxRow;
 use store::outbox::moves::parts;
 use store::outbox::transition::OutboxMove;
-use store::outbox::work::Due;
+use store::outbox::work::DueWork;
 use tokio::time::Instant;
 use wire::id::ProjectId;
 
@@ -29,15 +29,21 @@ const SLOW_CHUNK: usize = 2;
 /// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
 /// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
 /// their turn.
-pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: Vec<Due>, is_slow: bool) -> Result<usize, store::Error> {
+pub(crate) async fn prepare(
+    app: &App,
+    turns: &Turns,
+    project: &ProjectId,
+    due: Vec<DueWork>,
+    is_slow: bool,
+) -> Result<usize, store::Error> {
     let Some(_turn) = turns.to_prepare(due.len(), is_slow).await else { return Ok(0) };
     let began = Instant::now();
     let is_over = || turns.is_ended() || began.elapsed() >= SHARE;
     let (mut entries, mut broadcasts) = (Vec::new(), Vec::new());
     for due in due {
         match due {
-            Due::Entry(project, id) => entries.push((project, id)),
-            Due::Broadcast(_, id) => broadcasts.push(id),
+            DueWork::Entry(project, id) => entries.push((project, id)),
+            DueWork::Broadcast(_, id) => broadcasts.push(id),
         }
     }
     let mut done = 0;

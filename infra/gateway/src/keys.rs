@@ -15,7 +15,7 @@ use model::project::key_set::NewKeys;
 use model::project::{KeyKind, Project, ProjectConfig};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
-use store::deletions::Ended;
+use store::deletions::DeletionTarget;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
 use wire::entropy::Entropy;
@@ -117,7 +117,7 @@ impl Keys {
 
     /// The keys as a key set, which can be listed and revoked.
     pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
-        NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
+        NewKeys::from_secrets(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
     /// The lines of `keys.env` for these keys: `NAME=value`, without `export`.
@@ -136,7 +136,7 @@ impl Keys {
 /// Completes a pending deletion of a project with this id.
 async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyhow::Result<()> {
     let Some(ending) = store.project_ending(id).await? else { return Ok(()) };
-    if let Ended::Project { since } = ending.what {
+    if let DeletionTarget::Project { since } = ending.what {
         while store.purge_project(id, since, now, Instant::now() + PURGE).await? != Purge::Nothing {}
     }
     Ok(store.forget_ending(&ending).await?)

@@ -13,7 +13,7 @@ use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use crypto::password::hash::Hasher;
-use email::smtp::{ByProject, Smtp};
+use email::smtp::{ProjectMailer, Smtp};
 use flows::App;
 use jiff::Timestamp;
 use settings::Settings;
@@ -89,7 +89,7 @@ impl Service {
     /// settles the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
-        let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
+        let mailer = ProjectMailer { own: smtp, deployments: self.inbox.clone() };
         tokio::spawn(async move {
             if sends_alone {
                 recover(&app, &inbox).await;

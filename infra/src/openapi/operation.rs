@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use api::http::describe::Described;
+use api::http::describe::SchemaParts;
 use api::http::{Interface, Route};
 use http::StatusCode;
 use model::limit::Limit;
@@ -64,7 +64,7 @@ fn access_text(level: Option<Level>) -> &'static str {
 }
 
 fn parameters(operation: &Operation) -> Vec<Parameter> {
-    let of = |described: &Option<Described>, place: ParameterIn| -> Vec<Parameter> {
+    let of = |described: &Option<SchemaParts>, place: ParameterIn| -> Vec<Parameter> {
         let Some(described) = described else { return Vec::new() };
         objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
     };

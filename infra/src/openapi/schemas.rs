@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::http::Interface;
-use api::http::describe::Described;
+use api::http::describe::SchemaParts;
 use utoipa::openapi::{Ref, RefOr, Schema};
 
 use super::{closed, errors};
@@ -23,17 +23,17 @@ pub(super) struct Schemas {
     clashes: BTreeSet<String>,
 }
 
-fn bodies(operation: &Operation) -> impl Iterator<Item = &Described> {
+fn bodies(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     operation.description.body.iter().chain(&operation.description.answer)
 }
 
-fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
+fn described(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
 /// The types without additional fields: bodies, except the few that ignore unknown fields, and
 /// responses of the content API. Responses of the product API may get new fields.
-fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
+fn closed_roots(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     let is_content = operation.route.interface == Interface::Content;
     operation
         .description
@@ -73,7 +73,7 @@ impl Schemas {
         }
     }
 
-    fn add_whole(&mut self, whole: &Described) {
+    fn add_whole(&mut self, whole: &SchemaParts) {
         match self.components.get(&whole.name) {
             Some(known) if *known != whole.schema => drop(self.inline.insert(whole.name.clone())),
             Some(_) => {}
@@ -83,7 +83,7 @@ impl Schemas {
 
     /// The schema of a body or a response: a reference by name, or inline. With `closed`, an inline
     /// schema allows only its listed fields; named schemas are already closed.
-    pub(super) fn whole(&self, described: &Described, closed: bool) -> RefOr<Schema> {
+    pub(super) fn whole(&self, described: &SchemaParts, closed: bool) -> RefOr<Schema> {
         if !self.inline.contains(&described.name) {
             return RefOr::Ref(Ref::from_schema_name(&described.name));
         }

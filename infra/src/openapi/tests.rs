@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use api::content::Data;
-use api::http::describe::Described;
+use api::http::describe::SchemaParts;
 use api::http::{Describe, Description, Json, Route};
 use api::product::{Access, Client, Input, Server};
 use axum::extract::State;
@@ -154,7 +154,7 @@ fn public_content_has_the_base_url_of_the_site() {
 
 #[test]
 fn the_contents_of_an_envelope_are_described_too() {
-    let site = Described::of::<Data<content::Site>>();
+    let site = SchemaParts::of::<Data<content::Site>>();
     let names: Vec<&str> = site.components.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"Resources"), "{names:?}");
 }

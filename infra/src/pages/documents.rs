@@ -148,7 +148,7 @@ fn render(text: &str, name: &str) -> Rendered {
             }
             Event::End(TagEnd::Heading(level)) => {
                 if let Some((start, text)) = heading.take() {
-                    let id = ids.of_next(&text);
+                    let id = ids.next_id(&text);
                     events[start] =
                         Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
                     events.push(Event::InlineHtml(anchor(&id).into()));

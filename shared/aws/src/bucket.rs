@@ -10,7 +10,7 @@ use crate::{Client, ExchangeError};
 
 /// The time limit for a request. An image has a few megabytes at most, but the operator's
 /// connection may be slow.
-const PATIENCE: Duration = Duration::from_mins(5);
+const TIMEOUT: Duration = Duration::from_mins(5);
 
 /// A bucket; clones share its connections.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub enum Error {
 }
 
 impl Bucket {
-    /// The bucket at the endpoint of the client ([`crate::Endpoint::of_bucket`]).
+    /// The bucket at the endpoint of the client ([`crate::Endpoint::for_bucket`]).
     pub fn new(client: Client) -> Self {
         Self(client)
     }
@@ -57,8 +57,8 @@ impl Bucket {
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
-        let late = |_| Error::Unavailable(format!("no answer within {} s", PATIENCE.as_secs()));
-        timeout(PATIENCE, self.0.exchange(request)).await.map_err(late)?.map_err(|error| match error {
+        let late = |_| Error::Unavailable(format!("no answer within {} s", TIMEOUT.as_secs()));
+        timeout(TIMEOUT, self.0.exchange(request)).await.map_err(late)?.map_err(|error| match error {
             ExchangeError::Request(error) => Error::Refused(error.to_string()),
             ExchangeError::Connector(error) => Error::Unavailable(format!("{error:?}")),
             ExchangeError::Body(error, _) => Error::Unavailable(error.to_string()),

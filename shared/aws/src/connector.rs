@@ -15,7 +15,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use net::connector::Connector;
-use net::limited::Limited;
+use net::limited::TimeoutConnector;
 use net::proxy::Proxy;
 use net::tls;
 use rustls::RootCertStore;
@@ -33,7 +33,7 @@ const CONNECTION: Duration = Duration::from_secs(7);
 
 /// An HTTP client for AWS's endpoints and plain-HTTP ones; clones share its pool of connections.
 #[derive(Debug, Clone)]
-pub struct AwsHttp(Client<Limited<HttpsConnector<Connector>>, SdkBody>);
+pub struct AwsHttp(Client<TimeoutConnector<HttpsConnector<Connector>>, SdkBody>);
 
 impl AwsHttp {
     /// The client of a process. It trusts the operator's certificates (`SSL_CERT_FILE`) as well as
@@ -45,7 +45,7 @@ impl AwsHttp {
         tls::trust(&mut roots, ROOTS)?;
         tls::trust_operator(&mut roots)?;
         let connector = Connector::new(Proxy::from_env()?, CONNECT).with_tls(roots);
-        let connector = Limited::new(connector, CONNECTION);
+        let connector = TimeoutConnector::new(connector, CONNECTION);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
     }
 }

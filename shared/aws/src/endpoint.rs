@@ -97,15 +97,15 @@ impl Endpoint {
 
     /// A bucket in a region, at its own host or, if the environment sets a URL for S3, at a path of
     /// that URL.
-    pub fn of_bucket(bucket: &str, region: &str, credentials: Credentials) -> Self {
+    pub fn for_bucket(bucket: &str, region: &str, credentials: Credentials) -> Self {
         let own = || Service::S3.url(region).replacen("https://", &format!("https://{bucket}."), 1);
         let url = Service::S3.url_from_env().map_or_else(own, |url| format!("{}/{bucket}", url.trim_end_matches('/')));
         Self::new(Service::S3, &url, region, credentials)
     }
 
-    /// Like [`Self::of_bucket`], in the function's region and with the credentials of its role.
-    pub fn of_bucket_from_env(bucket: &str) -> Result<Self, Error> {
-        Ok(Self::of_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
+    /// Like [`Self::for_bucket`], in the function's region and with the credentials of its role.
+    pub fn bucket_from_env(bucket: &str) -> Result<Self, Error> {
+        Ok(Self::for_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
     /// A table in this process. The connector answers the calls, so requests are not signed and the

@@ -48,7 +48,7 @@ pub use endpoint::{Endpoint, Service};
 const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 
 /// Why a call failed.
-pub type Failure<E> = SdkError<E, HttpResponse>;
+pub type CallError<E> = SdkError<E, HttpResponse>;
 
 /// Why a request was not answered completely.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Client {
     }
 
     /// Makes a call, without a time limit or retries; the connector may add both.
-    pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
+    pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, CallError<R::Error>> {
         let input = request.input().map_err(SdkError::construction_failure)?;
         if let Some(output) = self.in_process.as_ref().and_then(|service| service.answer(&input)) {
             return Ok(expected(output.downcast()));
@@ -168,7 +168,7 @@ impl Client {
 
     /// The part of [`Self::call`] shared by all operations; not generic, so that it is compiled
     /// once.
-    async fn call_erased(&self, operation: FrozenLayer, input: Input) -> Result<Output, Failure<context::Error>> {
+    async fn call_erased(&self, operation: FrozenLayer, input: Input) -> Result<Output, CallError<context::Error>> {
         let (writer, reader) = (operation.load::<SharedRequestSerializer>(), operation.load::<SharedResponseDeserializer>());
         let (Some(writer), Some(reader)) = (writer, reader) else {
             return Err(SdkError::construction_failure("the operation has no serializer or no deserializer"));
@@ -246,7 +246,7 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
 
 /// Why an answered call failed: the error in the answer or, if the answer cannot be parsed, the
 /// parser's error.
-fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
+fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> CallError<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {
         said = Some(error);

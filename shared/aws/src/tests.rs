@@ -21,16 +21,16 @@ const REGION: &str = "eu-central-1";
 
 /// A connector that keeps the request instead of sending it.
 #[derive(Debug, Clone, Default)]
-struct Kept(Arc<Mutex<Option<HttpRequest>>>);
+struct RecordingConnector(Arc<Mutex<Option<HttpRequest>>>);
 
-impl HttpConnector for Kept {
+impl HttpConnector for RecordingConnector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         *self.0.lock().expect("a request") = Some(request);
         HttpConnectorFuture::ready(Ok(HttpResponse::new(200.try_into().expect("a status"), SdkBody::from("{}"))))
     }
 }
 
-impl Kept {
+impl RecordingConnector {
     fn request(self) -> HttpRequest {
         self.0.lock().expect("a request").take().expect("a request")
     }
@@ -49,7 +49,7 @@ fn header(request: &HttpRequest, name: &str) -> String {
 }
 
 async fn sent(service: Service, request: impl Request) -> HttpRequest {
-    let kept = Kept::default();
+    let kept = RecordingConnector::default();
     let client = Client::new(Endpoint::new(service, &service.url(REGION), REGION, credentials()), kept.clone());
     client.call(request).await.expect("an answer");
     kept.request()
@@ -58,7 +58,7 @@ async fn sent(service: Service, request: impl Request) -> HttpRequest {
 #[tokio::test]
 async fn calls_match_those_of_the_sdk_client() {
     let own = sent(Service::DynamoDb, get_item()).await;
-    let kept = Kept::default();
+    let kept = RecordingConnector::default();
     let connector = SharedHttpConnector::new(kept.clone());
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -117,7 +117,7 @@ async fn calls_are_signed() {
 
 #[tokio::test]
 async fn calls_to_ses_are_signed() {
-    let kept = Kept::default();
+    let kept = RecordingConnector::default();
     let client = Client::new(Endpoint::new(Service::Ses, &Service::Ses.url(REGION), REGION, credentials()), kept.clone());
     let mut asked = HttpRequest::new(SdkBody::empty());
     asked.set_uri("/v2/email/account").expect("a path");
@@ -129,8 +129,8 @@ async fn calls_to_ses_are_signed() {
 
 #[tokio::test]
 async fn an_object_of_a_bucket_is_put_by_a_signed_request_with_the_digest_of_its_bytes() {
-    let kept = Kept::default();
-    let bucket = Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), kept.clone()));
+    let kept = RecordingConnector::default();
+    let bucket = Bucket::new(Client::new(Endpoint::for_bucket("pictures", REGION, credentials()), kept.clone()));
     bucket.put("images/a_-b.png", "image/png", "public", b"bytes".to_vec()).await.expect("an answer");
     let request = kept.request();
     assert_eq!((request.method(), request.uri()), ("PUT", "https://pictures.s3.eu-central-1.amazonaws.com/images/a_-b.png"));
@@ -142,9 +142,9 @@ async fn an_object_of_a_bucket_is_put_by_a_signed_request_with_the_digest_of_its
 
 /// A connector with the same answer to every request.
 #[derive(Debug, Clone)]
-struct Answering(u16, &'static str);
+struct FixedAnswer(u16, &'static str);
 
-impl HttpConnector for Answering {
+impl HttpConnector for FixedAnswer {
     fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
         HttpConnectorFuture::ready(Ok(HttpResponse::new(self.0.try_into().expect("a status"), SdkBody::from(self.1))))
     }
@@ -153,7 +153,9 @@ impl HttpConnector for Answering {
 #[tokio::test]
 async fn an_object_that_is_missing_is_told_from_a_bucket_that_fails() {
     let read = async |status, body| {
-        Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), Answering(status, body))).get("images/a.png").await
+        Bucket::new(Client::new(Endpoint::for_bucket("pictures", REGION, credentials()), FixedAnswer(status, body)))
+            .get("images/a.png")
+            .await
     };
     assert_eq!(read(200, "bytes").await.expect("an object"), Some(b"bytes".to_vec()));
     for (status, code) in [(404, "<Error><Code>NoSuchKey</Code></Error>"), (403, "<Error><Code>AccessDenied</Code></Error>")] {

@@ -19,11 +19,11 @@ pub struct Digest(String);
 impl Digest {
     /// The digest of a text.
     pub fn of(secret: &str) -> Self {
-        Self::of_bytes(secret.as_bytes())
+        Self::from_bytes(secret.as_bytes())
     }
 
     /// The digest of bytes.
-    pub fn of_bytes(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(digest(&SHA256, bytes)))
     }
 

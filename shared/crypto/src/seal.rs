@@ -17,9 +17,9 @@ use crate::deployment_secret::DeploymentSecret;
 
 /// An encrypted secret, as stored in the table, or an encrypted cursor of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed(String);
+pub struct SealedText(String);
 
-impl Sealed {
+impl SealedText {
     /// Wraps text without checking it; [`Sealer::open`] fails if it is not a sealed value.
     pub fn from_text(text: String) -> Self {
         Self(text)
@@ -51,17 +51,17 @@ impl Sealer {
     }
 
     /// Encrypts a secret for `owner`. Fails only if the function has no deployment secret.
-    pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<Sealed, Error> {
+    pub fn seal(&self, entropy: &Entropy, owner: &str, secret: &SecretString) -> Result<SealedText, Error> {
         let nonce: [u8; NONCE_LEN] = entropy.bytes();
         let mut text = secret.expose_secret().as_bytes().to_vec();
         let aad = Aad::from(owner.as_bytes());
         let key = self.current.as_ref().ok_or(Error)?;
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text).map_err(|_| Error)?;
-        Ok(Sealed(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
+        Ok(SealedText(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
     /// Reseals a secret with the current key; `None` if it is sealed with that key already.
-    pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &Sealed) -> Result<Option<Sealed>, Error> {
+    pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &SealedText) -> Result<Option<SealedText>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Sealer {
     }
 
     /// Decrypts a secret sealed for `owner`.
-    pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
+    pub fn open(&self, owner: &str, sealed: &SealedText) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         self.current.iter().chain(&self.previous).find_map(|key| open(key, owner, &bytes).ok()).ok_or(Error)
     }

@@ -19,7 +19,7 @@ pub(crate) struct Composer {
 }
 
 /// A message, ready for the wire.
-pub(crate) struct Composed {
+pub(crate) struct ComposedMessage {
     pub(crate) envelope: Envelope,
     pub(crate) bytes: Vec<u8>,
 }
@@ -30,7 +30,7 @@ impl Composer {
     }
 
     /// The message; `None` if the email cannot be sent because an address or a header is invalid.
-    pub(crate) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<Composed> {
+    pub(crate) fn compose(&self, mail: &Mail, now: Timestamp) -> Option<ComposedMessage> {
         let address = |text: &str| text.parse::<Address>().ok();
         let name = Some(mail.from.name.trim()).filter(|name| !name.is_empty()).map(str::to_owned);
         let mut message = Message::builder()
@@ -53,7 +53,7 @@ impl Composer {
             (text, None) => message.singlepart(SinglePart::plain(text.clone().unwrap_or_default())),
         };
         let message = message.ok()?;
-        Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
+        Some(ComposedMessage { envelope: message.envelope().clone(), bytes: message.formatted() })
     }
 }
 

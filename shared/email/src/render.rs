@@ -96,7 +96,7 @@ pub struct UserContext {
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();
     let templates = Templates::of(&environment, sources);
-    let mut known = Known::default();
+    let mut known = CompileCache::default();
     contexts.iter().try_for_each(|context| done(templates.render(context, &mut known)))
 }
 
@@ -111,9 +111,9 @@ struct Templates<'e> {
 /// The last body and theme compiled from MJML, with their HTML: if emails to many recipients differ
 /// only in their bodies, the theme is compiled only once.
 #[derive(Default)]
-struct Known {
-    body: Compiled,
-    theme: Compiled,
+struct CompileCache {
+    body: CompiledMjml,
+    theme: CompiledMjml,
 }
 
 impl<'e> Templates<'e> {
@@ -127,7 +127,7 @@ impl<'e> Templates<'e> {
         }
     }
 
-    fn render(&self, values: &Context, known: &mut Known) -> Rendering {
+    fn render(&self, values: &Context, known: &mut CompileCache) -> Rendering {
         let context = values.to_value();
         let subject = self.subject.fill(&context)?;
         // The subject becomes one line without control characters.
@@ -223,7 +223,7 @@ impl<'e> Part<'e> {
 
     fn fill(&self, context: &Value) -> Result<String, String> {
         let (name, template) = (self.name, self.template.as_ref().map_err(String::clone)?);
-        let mut output = Bounded::default();
+        let mut output = BoundedBuffer::default();
         match template.render_captured_to(context.clone(), &mut output) {
             Ok(_) => String::from_utf8(output.0).map_err(|_| format!("{name}: the output is not UTF-8")),
             Err(_) if output.0.len() >= MAX_OUTPUT => Err(format!("{name}: the output is larger than {MAX_OUTPUT} bytes")),
@@ -258,9 +258,9 @@ fn message(name: &str, error: &minijinja::Error, variables: Option<String>) -> S
 
 /// A writer that accepts at most [`MAX_OUTPUT`] bytes.
 #[derive(Default)]
-struct Bounded(Vec<u8>);
+struct BoundedBuffer(Vec<u8>);
 
-impl std::io::Write for Bounded {
+impl std::io::Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let room = MAX_OUTPUT.saturating_sub(self.0.len());
         self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -281,9 +281,9 @@ fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
 
 /// MJML with the HTML compiled from it.
 #[derive(Default)]
-struct Compiled(Option<(String, String)>);
+struct CompiledMjml(Option<(String, String)>);
 
-impl Compiled {
+impl CompiledMjml {
     fn mjml(&mut self, name: &str, source: String) -> Result<String, String> {
         match &self.0 {
             Some((known, html)) if *known == source => Ok(html.clone()),

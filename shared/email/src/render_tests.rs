@@ -40,7 +40,7 @@ fn own(html: &str, theme: bool) -> Job {
     }
 }
 
-fn of_builtin(mail: Builtin) -> Job {
+fn builtin_job(mail: Builtin) -> Job {
     let sources = mail.sources();
     Job {
         subject: sources.subject.to_owned(),
@@ -57,7 +57,7 @@ fn error(job: &Job) -> String {
 
 #[test]
 fn a_sign_in_email_has_the_code_and_the_link() {
-    let (subject, html, text) = render(&of_builtin(Builtin::SignIn)).expect("an email");
+    let (subject, html, text) = render(&builtin_job(Builtin::SignIn)).expect("an email");
     assert_eq!(subject, "Sign in to Notes & Co: Your code is 2H7BKQ");
     let html = html.unwrap_or_default();
     assert!(html.contains("2H7BKQ</p>") && html.contains("?code=2h7bkq") && html.contains("Notes &amp; Co"));
@@ -67,7 +67,7 @@ fn a_sign_in_email_has_the_code_and_the_link() {
 #[test]
 fn every_built_in_email_renders_and_loads_nothing_external() {
     for mail in Builtin::ALL {
-        let (subject, html, text) = render(&of_builtin(mail)).unwrap_or_else(|error| panic!("{mail:?}: {error}"));
+        let (subject, html, text) = render(&builtin_job(mail)).unwrap_or_else(|error| panic!("{mail:?}: {error}"));
         let html = html.unwrap_or_default();
         assert!(subject.contains("Notes & Co") && !text.unwrap_or_default().contains('<'), "{mail:?}");
         for loading in ["<img", "<link", "@import", "url(", "<script"] {
@@ -255,7 +255,7 @@ fn a_missing_name_is_empty_or_the_templates_default() {
 fn every_built_in_email_renders_for_a_user_without_a_name() {
     for mail in Builtin::ALL {
         for user in [None, Some(called(None))] {
-            let job = of_builtin(mail);
+            let job = builtin_job(mail);
             let (subject, html, text) = render(&Job { context: Context { user, ..job.context.clone() }, ..job }).expect("an email");
             assert!(![subject, html.unwrap_or_default(), text.unwrap_or_default()].iter().any(|part| part.contains("None")), "{mail:?}");
         }

@@ -18,7 +18,7 @@ const FILES: [&str; 4] = [
 /// The system's root certificates, from one of [`FILES`], regardless of `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR`. `load_native_certs` would read only the certificates named by these variables,
 /// so it is called only on systems without any of the files.
-pub(crate) fn of_system() -> RootCertStore {
+pub(crate) fn system_roots() -> RootCertStore {
     let found = match FILES.iter().map(Path::new).find(|file| file.exists()) {
         Some(file) => rustls_native_certs::load_certs_from_paths(Some(file), None),
         None => rustls_native_certs::load_native_certs(),
@@ -35,7 +35,7 @@ pub(crate) fn of_system() -> RootCertStore {
 mod tests {
     use std::process::Command;
 
-    use super::of_system;
+    use super::system_roots;
 
     /// An environment variable that marks the process started by the test.
     const INNER: &str = "ROOTS_TEST_INNER";
@@ -45,10 +45,10 @@ mod tests {
     #[test]
     fn variables_of_the_operator_do_not_hide_the_systems_roots() {
         if std::env::var_os(INNER).is_some() {
-            println!("found {} roots", of_system().len());
+            println!("found {} roots", system_roots().len());
             return;
         }
-        let roots = of_system().len();
+        let roots = system_roots().len();
         assert!(roots > 0, "the system has root certificates");
         let name = "roots::tests::variables_of_the_operator_do_not_hide_the_systems_roots";
         let mut inner = Command::new(std::env::current_exe().unwrap());

@@ -30,12 +30,12 @@ use crate::turns::{Turns, lock};
 /// cannot be read.
 const TIME: Duration = Duration::from_secs(1);
 /// How long rendering one email may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(4);
+const TIMEOUT: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
 /// Attempts per email. An email that exceeded the time limit by itself is not tried again. Once an
 /// email of a request has failed, those after it get one attempt.
-const TRIES: u32 = 2;
+const MAX_ATTEMPTS: u32 = 2;
 /// How long one call may render emails before it leaves the renderer to others. An email in
 /// progress is still finished, and the first email always gets all its attempts, so that every call
 /// makes progress.
@@ -66,7 +66,7 @@ pub fn install() {
 /// Renders an email that will not be sent, in this process unless [`install`] was called.
 pub async fn preview(Job { sources, context }: Job) -> Rendering {
     let project = context.project.id.clone();
-    let mut renderings = rendered(TURNS.of_preview(&project), vec![(sources, vec![context])]).await.1;
+    let mut renderings = rendered(TURNS.wait_for_preview(&project), vec![(sources, vec![context])]).await.1;
     renderings.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
 }
 
@@ -89,7 +89,7 @@ pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
             }
         }
     }
-    let (took, renderings) = rendered(TURNS.of_email(&project), groups).await;
+    let (took, renderings) = rendered(TURNS.wait_for_email(&project), groups).await;
     TURNS.took(&project, took, renderings.len());
     for (position, rendering) in positions.into_iter().flatten().zip(renderings) {
         results[position] = Some(rendering);
@@ -154,7 +154,7 @@ impl Drop for Renderer {
 
 /// Why a renderer did not answer.
 #[derive(Debug, thiserror::Error)]
-enum Lost {
+enum RendererError {
     #[error("rendering took longer than a second")]
     Slow,
     #[error("rendering did not end within four seconds on a busy machine")]
@@ -169,11 +169,11 @@ enum Lost {
 fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rendering> {
     let mut renderings = Vec::new();
     for (sources, contexts) in groups {
-        let (first, mut tries, mut failures) = (renderings.len(), TRIES, 0);
+        let (first, mut attempts, mut failures) = (renderings.len(), MAX_ATTEMPTS, 0);
         while renderings.len() < first + contexts.len() && (renderings.is_empty() || began.elapsed() < SHARE) {
             let before = renderings.len();
             let idle = lock(&IDLE).pop();
-            let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
+            let answer = idle.map_or_else(|| Renderer::start(program).map_err(RendererError::Unstarted), Ok).and_then(|mut renderer| {
                 let request = Request { sources, contexts: &contexts[before - first..] };
                 if renderer.ask(request, &mut renderings, began)? {
                     lock(&IDLE).push(renderer);
@@ -182,15 +182,15 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             });
             let Err(lost) = answer else { continue };
             failures = if renderings.len() > before { 1 } else { failures + 1 };
-            if matches!(lost, Lost::Slow) {
-                failures = tries;
+            if matches!(lost, RendererError::Slow) {
+                failures = attempts;
             }
-            if failures >= tries {
+            if failures >= attempts {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
                 // The cause is probably the sources, not a slow machine, so each further email gets
                 // only one attempt.
-                (tries, failures) = (1, 0);
+                (attempts, failures) = (1, 0);
             }
         }
     }
@@ -211,24 +211,24 @@ impl Renderer {
     /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
     /// arrives. Returns whether all have arrived by [`SHARE`] after `began`; if not, this renderer
     /// must not be used again.
-    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, Lost> {
-        let mut limit = Limit::of(&self.child);
-        let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
-        write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
+    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, RendererError> {
+        let mut limit = Limit::start(&self.child);
+        let frame = serde_json::to_vec(&request).map_err(|_| RendererError::Ended)?;
+        write_frame(&mut self.input, &frame).map_err(|_| RendererError::Ended)?;
         let mut answers = Vec::new();
         for left in (0..request.contexts.len()).rev() {
             let rendering = self.answer(&mut answers, &limit)?;
-            renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
+            renderings.push(serde_json::from_slice(&rendering).map_err(|_| RendererError::Ended)?);
             if left > 0 && began.elapsed() >= SHARE {
                 return Ok(false);
             }
-            limit = Limit::of(&self.child);
+            limit = Limit::start(&self.child);
         }
         Ok(true)
     }
 
     /// The next answer; `read` holds bytes read but not returned yet.
-    fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Lost> {
+    fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, RendererError> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
             let wanted = read.first_chunk().map_or(4, |length| 4 + u32::from_le_bytes(*length) as usize);
@@ -237,22 +237,22 @@ impl Renderer {
                 return Ok(std::mem::replace(read, rest).split_off(4));
             }
             self.wait(limit)?;
-            match self.output.read(&mut bytes).map_err(|_| Lost::Ended)? {
-                0 => return Err(Lost::Ended),
+            match self.output.read(&mut bytes).map_err(|_| RendererError::Ended)? {
+                0 => return Err(RendererError::Ended),
                 length => read.extend_from_slice(&bytes[..length]),
             }
         }
     }
 
     /// Waits until more of an answer can be read; fails at the limit.
-    fn wait(&self, limit: &Limit) -> Result<(), Lost> {
+    fn wait(&self, limit: &Limit) -> Result<(), RendererError> {
         loop {
-            let rest = Timespec::try_from(limit.rest(&self.child)?).map_err(|_| Lost::Ended)?;
+            let rest = Timespec::try_from(limit.remaining(&self.child)?).map_err(|_| RendererError::Ended)?;
             let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
             match poll(&mut ready, Some(&rest)) {
                 Ok(0) => {}
                 Ok(_) => return Ok(()),
-                Err(_) => return Err(Lost::Ended),
+                Err(_) => return Err(RendererError::Ended),
             }
         }
     }
@@ -266,20 +266,20 @@ struct Limit {
 }
 
 impl Limit {
-    fn of(renderer: &Child) -> Self {
+    fn start(renderer: &Child) -> Self {
         Self { began: Instant::now(), used: cpu_time(renderer) }
     }
 
     /// The time until the limit may be reached.
-    fn rest(&self, renderer: &Child) -> Result<Duration, Lost> {
+    fn remaining(&self, renderer: &Child) -> Result<Duration, RendererError> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
         let rest = TIME.saturating_sub(used.unwrap_or(passed));
         if rest.is_zero() {
-            return Err(Lost::Slow);
+            return Err(RendererError::Slow);
         }
-        match PATIENCE.saturating_sub(passed) {
-            Duration::ZERO => Err(Lost::Starved),
+        match TIMEOUT.saturating_sub(passed) {
+            Duration::ZERO => Err(RendererError::Starved),
             left => Ok(rest.min(left)),
         }
     }
@@ -305,8 +305,8 @@ fn write_frame(output: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
 /// Renders until the input ends.
 fn serve() -> std::io::Result<()> {
     let hard = getrlimit(Resource::Data).maximum;
-    let most = hard.map_or(MEMORY, |hard| hard.min(MEMORY));
-    setrlimit(Resource::Data, Rlimit { current: Some(most), maximum: Some(most) })?;
+    let max_memory = hard.map_or(MEMORY, |hard| hard.min(MEMORY));
+    setrlimit(Resource::Data, Rlimit { current: Some(max_memory), maximum: Some(max_memory) })?;
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut length = [0; 4];
     while input.read_exact(&mut length).is_ok() {

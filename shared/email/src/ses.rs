@@ -24,13 +24,13 @@ use crate::send::{Mail, Mailer, tags};
 use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
 
 /// How long to wait for SES's answer before the outcome counts as unknown.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
 pub struct Ses {
     api: SesApi,
     configuration_set: Option<String>,
-    patience: Duration,
+    timeout: Duration,
     clock: Clock,
     is_refused: AtomicBool,
 }
@@ -40,17 +40,17 @@ impl Ses {
     /// set that reports deliveries.
     pub fn from_env(clock: Clock) -> Result<Self, environment::Error> {
         let client = Client::new(Endpoint::from_env(Service::Ses)?, AwsHttp::from_env()?);
-        Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), PATIENCE, clock))
+        Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), TIMEOUT, clock))
     }
 
-    /// A sender that waits up to `patience` for an answer.
-    pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
-        Self { api: SesApi::new(client), configuration_set, patience, clock, is_refused: AtomicBool::new(false) }
+    /// A sender that waits up to `timeout` for an answer.
+    pub fn new(client: Client, configuration_set: Option<String>, timeout: Duration, clock: Clock) -> Self {
+        Self { api: SesApi::new(client), configuration_set, timeout, clock, is_refused: AtomicBool::new(false) }
     }
 
     async fn try_send(&self, mail: &Mail) -> Outcome {
         let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
-        match timeout(self.patience, self.api.send_email(&request)).await {
+        match timeout(self.timeout, self.api.send_email(&request)).await {
             Ok(Ok(())) => {
                 // Other emails, sent at the same time, may have been refused.
                 if was_refused {

@@ -25,14 +25,14 @@ const SLOW_FOR: Duration = Duration::from_secs(60);
 /// Who may use a renderer next.
 pub(crate) struct Turns {
     all: Semaphore,
-    previews: Lane,
-    slow: Lane,
+    previews: RendererPool,
+    slow: RendererPool,
     /// The slow projects, each with the time when it stops counting as slow.
     slow_until: Mutex<Vec<(String, Instant)>>,
 }
 
 /// Projects that share some of the renderers; each may use one at a time.
-struct Lane {
+struct RendererPool {
     renderers: Semaphore,
     /// The projects using or awaiting a renderer, each with a semaphore of one permit.
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
@@ -44,10 +44,15 @@ pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit
 
 impl Turns {
     pub(crate) const fn new() -> Self {
-        Self { all: Semaphore::const_new(AT_ONCE), previews: Lane::new(), slow: Lane::new(), slow_until: Mutex::new(Vec::new()) }
+        Self {
+            all: Semaphore::const_new(AT_ONCE),
+            previews: RendererPool::new(),
+            slow: RendererPool::new(),
+            slow_until: Mutex::new(Vec::new()),
+        }
     }
 
-    pub(crate) async fn of_email(&self, project: &str) -> Turn<'_> {
+    pub(crate) async fn wait_for_email(&self, project: &str) -> Turn<'_> {
         if !self.is_slow(project) {
             let any = self.all.acquire().await.ok();
             // Meanwhile, another call may have shown the project to be slow.
@@ -55,16 +60,16 @@ impl Turns {
                 return (None, None, any);
             }
         }
-        self.in_lane(&self.slow, project).await
+        self.wait_in(&self.slow, project).await
     }
 
-    pub(crate) async fn of_preview(&self, project: &str) -> Turn<'_> {
-        self.in_lane(&self.previews, project).await
+    pub(crate) async fn wait_for_preview(&self, project: &str) -> Turn<'_> {
+        self.wait_in(&self.previews, project).await
     }
 
-    async fn in_lane<'a>(&'a self, lane: &'a Lane, project: &str) -> Turn<'a> {
-        let project = lane.of_project(project).acquire_owned().await.ok();
-        let renderer = lane.renderers.acquire().await.ok();
+    async fn wait_in<'a>(&'a self, pool: &'a RendererPool, project: &str) -> Turn<'a> {
+        let project = pool.semaphore(project).acquire_owned().await.ok();
+        let renderer = pool.renderers.acquire().await.ok();
         (project, renderer, self.all.acquire().await.ok())
     }
 
@@ -84,12 +89,12 @@ impl Turns {
     }
 }
 
-impl Lane {
+impl RendererPool {
     const fn new() -> Self {
         Self { renderers: Semaphore::const_new(HALF), projects: Mutex::new(Vec::new()) }
     }
 
-    fn of_project(&self, project: &str) -> Arc<Semaphore> {
+    fn semaphore(&self, project: &str) -> Arc<Semaphore> {
         let mut projects = lock(&self.projects);
         projects.retain(|(_, turn)| Arc::strong_count(turn) > 1);
         if let Some((_, turn)) = projects.iter().find(|(id, _)| id == project) {

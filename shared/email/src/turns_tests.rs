@@ -11,24 +11,24 @@ const LONG: Duration = Duration::from_secs(2);
 #[test]
 fn previews_leave_a_renderer_to_the_outbox() {
     let turns = Turns::new();
-    let _preview = turns.of_preview("a").now_or_never().unwrap();
-    assert!(turns.of_preview("b").now_or_never().is_none());
-    let _email = turns.of_email("a").now_or_never().unwrap();
-    assert!(turns.of_email("b").now_or_never().is_none(), "two renderers are the most");
+    let _preview = turns.wait_for_preview("a").now_or_never().unwrap();
+    assert!(turns.wait_for_preview("b").now_or_never().is_none());
+    let _email = turns.wait_for_email("a").now_or_never().unwrap();
+    assert!(turns.wait_for_email("b").now_or_never().is_none(), "two renderers are the most");
 }
 
 #[tokio::test]
 async fn previews_of_one_project_delay_those_of_another_by_one() {
     let turns = Turns::new();
-    let first = turns.of_preview("a").await;
-    let mut waiting = pin!(turns.of_preview("a"));
-    let mut other = pin!(turns.of_preview("b"));
+    let first = turns.wait_for_preview("a").await;
+    let mut waiting = pin!(turns.wait_for_preview("a"));
+    let mut other = pin!(turns.wait_for_preview("b"));
     assert!(poll!(waiting.as_mut()).is_pending() && poll!(other.as_mut()).is_pending());
     drop(first);
     assert!(poll!(waiting.as_mut()).is_pending());
     drop(other.now_or_never().unwrap());
     drop(waiting.now_or_never().unwrap());
-    assert_eq!(turns.previews.of_project("c").available_permits(), 1);
+    assert_eq!(turns.previews.semaphore("c").available_permits(), 1);
     assert_eq!(turns.previews.projects.lock().unwrap().len(), 1, "projects without previews are forgotten");
 }
 
@@ -38,10 +38,10 @@ fn slow_projects_leave_a_renderer_to_the_others() {
     for slow in ["a", "b", "c"] {
         turns.took(slow, LONG, 1);
     }
-    let _slow = turns.of_email("a").now_or_never().unwrap();
-    assert!(turns.of_email("b").now_or_never().is_none() && turns.of_email("c").now_or_never().is_none());
+    let _slow = turns.wait_for_email("a").now_or_never().unwrap();
+    assert!(turns.wait_for_email("b").now_or_never().is_none() && turns.wait_for_email("c").now_or_never().is_none());
     for _ in 0..2 {
-        drop(turns.of_email("quick").now_or_never().unwrap());
+        drop(turns.wait_for_email("quick").now_or_never().unwrap());
     }
 }
 
@@ -50,9 +50,9 @@ async fn slow_projects_take_turns() {
     let turns = Turns::new();
     turns.took("a", LONG, 1);
     turns.took("b", LONG, 1);
-    let first = turns.of_email("a").await;
-    let mut waiting = pin!(turns.of_email("a"));
-    let mut other = pin!(turns.of_email("b"));
+    let first = turns.wait_for_email("a").await;
+    let mut waiting = pin!(turns.wait_for_email("a"));
+    let mut other = pin!(turns.wait_for_email("b"));
     assert!(poll!(waiting.as_mut()).is_pending() && poll!(other.as_mut()).is_pending());
     drop(first);
     assert!(poll!(waiting.as_mut()).is_pending(), "the other project is next");
@@ -63,18 +63,18 @@ async fn slow_projects_take_turns() {
 #[tokio::test]
 async fn a_project_found_slow_while_it_waits_leaves_the_line() {
     let turns = Turns::new();
-    let (one, slow) = (turns.of_email("quick").await, turns.of_email("a").await);
-    let mut waiting = pin!(turns.of_email("a"));
+    let (one, slow) = (turns.wait_for_email("quick").await, turns.wait_for_email("a").await);
+    let mut waiting = pin!(turns.wait_for_email("a"));
     assert!(poll!(waiting.as_mut()).is_pending());
     turns.took("a", LONG, 1);
     turns.took("b", LONG, 1);
     drop(one);
-    let mut other = pin!(turns.of_email("b"));
+    let mut other = pin!(turns.wait_for_email("b"));
     assert!(poll!(other.as_mut()).is_pending(), "the project in the line is first");
     assert!(poll!(waiting.as_mut()).is_pending(), "another slow project uses the renderer for slow projects");
     let _other = other.now_or_never().unwrap();
     drop(slow);
-    drop(turns.of_email("quick").now_or_never().unwrap());
+    drop(turns.wait_for_email("quick").now_or_never().unwrap());
 }
 
 #[test]

@@ -46,11 +46,11 @@ pub(crate) fn diagnose(
     }
     let line = error.line().and_then(|line| source.lines().nth(line.checked_sub(1)?))?;
     let is_global = |path: &str| environment.globals().any(|(name, _)| path.split('.').next() == Some(name));
-    let mut missing: Vec<Missing> = template
+    let mut missing: Vec<UndefinedName> = template
         .undeclared_variables(true)
         .into_iter()
         .filter(|path| line.contains(path.as_str()) && !is_global(path))
-        .filter_map(|path| Missing::of(path, context))
+        .filter_map(|path| UndefinedName::of(path, context))
         .collect();
     missing.sort_by(|one, other| one.path.cmp(&other.path));
     let first = missing.into_iter().next()?;
@@ -60,13 +60,13 @@ pub(crate) fn diagnose(
     })
 }
 
-struct Missing {
+struct UndefinedName {
     path: String,
     /// The name probably meant, with the path to it.
     near: Option<String>,
 }
 
-impl Missing {
+impl UndefinedName {
     /// Follows a path into the context; `None` if the context has all of it.
     fn of(path: String, context: &Value) -> Option<Self> {
         let mut value = context.clone();

@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use model::limit::Refused;
+use model::limit::Refusal;
 use serde_json::{Value, json};
 use wire::problem::Problems;
 
@@ -15,7 +15,7 @@ pub struct AnsweredCode(pub ErrorCode);
 
 /// An error, attached to the response for the layer around operations, which writes the body.
 #[derive(Debug, Clone)]
-pub struct Answered(pub KnownError);
+pub struct AttachedError(pub KnownError);
 
 impl KnownError {
     /// The error for a request that does not match its operation's schema.
@@ -55,15 +55,15 @@ impl IntoResponse for KnownError {
             describe_limit(refused, headers);
         }
         response.extensions_mut().insert(AnsweredCode(ErrorCode::from(&self)));
-        response.extensions_mut().insert(Answered(self));
+        response.extensions_mut().insert(AttachedError(self));
         response
     }
 }
 
 /// Sets `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers:
 /// `RateLimit-Policy` contains the policy, and `RateLimit` reports zero remaining requests.
-fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
-    let Refused { limit, retry_after_seconds, quota, window } = refused;
+fn describe_limit(refused: &Refusal, headers: &mut HeaderMap) {
+    let Refusal { limit, retry_after_seconds, quota, window } = refused;
     for (name, value) in [
         (header::RETRY_AFTER, retry_after_seconds.to_string()),
         (HeaderName::from_static("ratelimit-policy"), format!("\"{limit}\";q={quota};w={window}")),

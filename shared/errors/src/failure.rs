@@ -2,10 +2,10 @@
 //! `model` and `store` into the API's errors.
 
 use axum::response::{IntoResponse, Response};
-use model::code::Rejected;
-use model::password::Unacceptable;
+use model::code::CodeRefusal;
+use model::password::PasswordRefusal;
 use model::permission;
-use model::project::redirect::Untrusted;
+use model::project::redirect::RedirectRefusal;
 use store::Contention;
 
 use crate::known::KnownError;
@@ -28,64 +28,64 @@ pub enum Error {
     Provider(#[from] model::sign_in::authorization::InvalidEndpoint),
 }
 
-impl From<Rejected> for KnownError {
-    fn from(rejected: Rejected) -> Self {
+impl From<CodeRefusal> for KnownError {
+    fn from(rejected: CodeRefusal) -> Self {
         match rejected {
-            Rejected::NotFound => Self::VerificationCodeNotFound,
-            Rejected::Expired => Self::VerificationCodeExpired,
-            Rejected::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
-            Rejected::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
+            CodeRefusal::NotFound => Self::VerificationCodeNotFound,
+            CodeRefusal::Expired => Self::VerificationCodeExpired,
+            CodeRefusal::AlreadyUsed => Self::VerificationCodeAlreadyUsed,
+            CodeRefusal::TooManyAttempts => Self::VerificationCodeMaxAttemptsReached,
         }
     }
 }
 
-impl From<Untrusted> for KnownError {
-    fn from(untrusted: Untrusted) -> Self {
+impl From<RedirectRefusal> for KnownError {
+    fn from(untrusted: RedirectRefusal) -> Self {
         Self::RedirectUrlNotWhitelisted(untrusted.to_string())
     }
 }
 
-impl From<Untrusted> for Error {
-    fn from(untrusted: Untrusted) -> Self {
+impl From<RedirectRefusal> for Error {
+    fn from(untrusted: RedirectRefusal) -> Self {
         Self::Known(untrusted.into())
     }
 }
 
-impl From<permission::Refused> for KnownError {
-    fn from(refused: permission::Refused) -> Self {
+impl From<permission::Refusal> for KnownError {
+    fn from(refused: permission::Refusal) -> Self {
         match refused {
-            permission::Refused::NotFound(id) => Self::PermissionNotFound { permission_id: id.to_string() },
-            permission::Refused::OtherScope { id, expected, actual } => Self::WrongPermissionScope {
+            permission::Refusal::NotFound(id) => Self::PermissionNotFound { permission_id: id.to_string() },
+            permission::Refusal::OtherScope { id, expected, actual } => Self::WrongPermissionScope {
                 permission_id: id.to_string(),
                 expected_scope: expected.name().to_owned(),
                 actual_scope: actual.name().to_owned(),
             },
-            permission::Refused::ContainedNotFound(id) => Self::ContainedPermissionNotFound { permission_id: id.to_string() },
-            permission::Refused::AlreadyExists(id) => Self::PermissionIdAlreadyExists { permission_id: id.to_string() },
-            permission::Refused::Cycle(id) => Self::PermissionContainsItself { permission_id: id.to_string() },
-            permission::Refused::TooMany => Self::TooManyPermissions { max: permission::MAX_DEFINITIONS },
+            permission::Refusal::ContainedNotFound(id) => Self::ContainedPermissionNotFound { permission_id: id.to_string() },
+            permission::Refusal::AlreadyExists(id) => Self::PermissionIdAlreadyExists { permission_id: id.to_string() },
+            permission::Refusal::Cycle(id) => Self::PermissionContainsItself { permission_id: id.to_string() },
+            permission::Refusal::TooMany => Self::TooManyPermissions { max: permission::MAX_DEFINITIONS },
         }
     }
 }
 
-impl From<permission::Refused> for Error {
-    fn from(refused: permission::Refused) -> Self {
+impl From<permission::Refusal> for Error {
+    fn from(refused: permission::Refusal) -> Self {
         Self::Known(refused.into())
     }
 }
 
-impl From<Rejected> for Error {
-    fn from(rejected: Rejected) -> Self {
+impl From<CodeRefusal> for Error {
+    fn from(rejected: CodeRefusal) -> Self {
         Self::Known(rejected.into())
     }
 }
 
-impl From<Unacceptable> for Error {
-    fn from(reason: Unacceptable) -> Self {
+impl From<PasswordRefusal> for Error {
+    fn from(reason: PasswordRefusal) -> Self {
         Self::Known(match reason {
-            Unacceptable::TooShort(min_length) => KnownError::PasswordTooShort { min_length },
-            Unacceptable::TooLong(max_length) => KnownError::PasswordTooLong { max_length },
-            Unacceptable::Weak(reason) => KnownError::PasswordRequirementsNotMet { message: reason.to_string(), reason },
+            PasswordRefusal::TooShort(min_length) => KnownError::PasswordTooShort { min_length },
+            PasswordRefusal::TooLong(max_length) => KnownError::PasswordTooLong { max_length },
+            PasswordRefusal::Weak(reason) => KnownError::PasswordRequirementsNotMet { message: reason.to_string(), reason },
         })
     }
 }

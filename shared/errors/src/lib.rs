@@ -9,7 +9,7 @@ pub mod key_slip;
 pub mod known;
 pub mod path_slip;
 
-pub use crate::answer::{Answered, AnsweredCode};
+pub use crate::answer::{AnsweredCode, AttachedError};
 pub use crate::failure::Error;
 pub use crate::groups::{
     CODE_ERRORS, NEW_PASSWORD_ERRORS, SIGN_IN_CHANGE_ERRORS, TEAM_MEMBER_ERRORS, USER_FIELD_ERRORS, USER_REFERENCE_ERRORS,

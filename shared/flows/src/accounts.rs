@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use errors::{Error, KnownError};
-use model::code::Rejected;
+use model::code::CodeRefusal;
 use model::place::Place;
 use model::project::Project;
 use model::sign_up::rule::{Attempt, AuthMethod};
@@ -14,14 +14,14 @@ use model::user::ownership::Author;
 use model::user::passkey;
 use store::limit::Window;
 use store::user::UserRow;
-use store::user::account::{Outcome, Taken};
+use store::user::account::{Outcome, TakenAddress};
 use store::{Contention as _, Label, Store, Write, optimistic, record, session};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
-use crate::context::{Context, ROUNDS};
+use crate::context::{Context, MAX_ATTEMPTS};
 use crate::email::notice;
 use crate::limits::ended_codes;
 
@@ -30,7 +30,7 @@ const BUDGET: Duration = Duration::from_secs(6);
 
 /// Additional writes for the transaction of a change.
 #[derive(Debug, Default)]
-pub struct With(pub Vec<Write>);
+pub struct ExtraWrites(pub Vec<Write>);
 
 /// The team that a user has selected; `None` if there is none, or if it no longer exists.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
@@ -62,14 +62,14 @@ pub async fn change_read(
     project: &ProjectId,
     mut row: UserRow,
     missing: KnownError,
-    change: impl Fn(&mut User) -> Result<With, Error>,
+    change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<UserRow, Error> {
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
         let mut user = row.user.clone();
-        let With(others) = change(&mut user)?;
+        let ExtraWrites(others) = change(&mut user)?;
         // The calling function handles failures of the other writes.
         Ok(match app.store.change_account(project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
@@ -89,7 +89,7 @@ pub async fn change_as(
     context: &Context,
     row: UserRow,
     missing: KnownError,
-    change: impl Fn(&mut User) -> Result<With, Error>,
+    change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<UserRow, Error> {
     let checked = |user: &mut User| {
         context.check_again(user)?;
@@ -101,7 +101,7 @@ pub async fn change_as(
         if let Some(session) = session.filter(|session| session.proved_one_factor() && user.gained_app(&before)) {
             with.0.push(session::gain_factor(&context.project.id, session)?);
         }
-        with.0.extend(notice::of_change(&context.app, &context.project, place(context), &before, user)?);
+        with.0.extend(notice::about_change(&context.app, &context.project, place(context), &before, user)?);
         if context.author() == Author::User && user.credential_epoch != before.credential_epoch {
             with.0.extend(ended_codes(&context.app, &before).map(|counter| Window::alone(&counter).count(&context.project.id)));
         }
@@ -122,16 +122,16 @@ pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
     missing: KnownError,
-    change: impl Fn(&mut User) -> Result<With, Error>,
+    change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<(), Error> {
     let project = &context.project.id;
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
         let mut user = row.user.clone();
-        let With(mut others) = change(&mut user)?;
-        others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
+        let ExtraWrites(mut others) = change(&mut user)?;
+        others.extend(notice::about_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
         // The calling function handles failures of the other writes.
         Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(()),
@@ -168,7 +168,7 @@ async fn take_addresses(
     if !holder.user.give_way(email) {
         return Ok(outcome);
     }
-    table.take_email(project, row, user, Taken { email, holder: &holder }, others).await
+    table.take_email(project, row, user, TakenAddress { email, holder: &holder }, others).await
 }
 
 /// Applies the project's sign-up rules, which admit, restrict or reject a new user, and records the
@@ -189,7 +189,7 @@ pub async fn admit(app: &App, project: &Project, user: &mut User, method: AuthMe
 }
 
 /// Creates a user, together with `others` in the same transaction.
-pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): With) -> Result<(), Error> {
+pub async fn create(app: &App, project: &ProjectId, user: &User, ExtraWrites(others): ExtraWrites) -> Result<(), Error> {
     match app.store.create_account(project, user, others).await? {
         Outcome::Done => Ok(()),
         taken => Err(taken_error(taken).into()),
@@ -203,7 +203,7 @@ pub fn taken_error(outcome: Outcome) -> KnownError {
             KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }
         }
         Outcome::AccountTaken(_) => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
-        Outcome::PasskeyTaken(_) => KnownError::PasskeyRegistrationFailed { message: passkey::Refused::Duplicate.to_string() },
+        Outcome::PasskeyTaken(_) => KnownError::PasskeyRegistrationFailed { message: passkey::Refusal::Duplicate.to_string() },
         Outcome::Done | Outcome::Changed => KnownError::ServiceUnavailable,
     }
 }
@@ -211,7 +211,7 @@ pub fn taken_error(outcome: Outcome) -> KnownError {
 /// Turns the conflict over a redeemed code into the error for such codes.
 pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
-        Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
+        Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(CodeRefusal::AlreadyUsed.into()),
         result => result,
     }
 }

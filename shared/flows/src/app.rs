@@ -16,7 +16,7 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment;
 
-use crate::catalogue::Kept;
+use crate::catalogue::CatalogueCache;
 use crate::memory::Memory;
 use crate::proofs::Proofs;
 use crate::sign_up_rules::SignUpRules;
@@ -51,7 +51,7 @@ pub struct Parts {
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
     /// The public content, kept between requests.
-    pub catalogue: Kept,
+    pub catalogue: CatalogueCache,
     /// Where the content's images are; set on first use.
     shelf: OnceLock<Shelf>,
 }
@@ -63,7 +63,8 @@ impl App {
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
-        let (memory, sign_up_rules, catalogue, shelf) = (Memory::default(), SignUpRules::default(), Kept::default(), OnceLock::new());
+        let (memory, sign_up_rules, catalogue, shelf) =
+            (Memory::default(), SignUpRules::default(), CatalogueCache::default(), OnceLock::new());
         let parts = Parts {
             settings,
             store,

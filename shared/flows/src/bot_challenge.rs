@@ -10,8 +10,8 @@
 use errors::{Error, KnownError};
 use model::bot_challenge::altcha::{self, Solution};
 use model::bot_challenge::rate::{Tally, usual};
-use model::bot_challenge::turnstile::{self, Rejected};
-use model::bot_challenge::{ChallengeProvider, Guarded, Policy, Turnstile};
+use model::bot_challenge::turnstile::{self, Refusal};
+use model::bot_challenge::{ChallengeProvider, GuardedOperation, Policy, Turnstile};
 use model::limit::{Counter, Rule, Subject};
 use model::place::Place;
 use model::project::Project;
@@ -46,8 +46,8 @@ macro_rules! guarded_body {
         }
 
         impl $name {
-            fn presented(&self) -> $crate::bot_challenge::Presented {
-                $crate::bot_challenge::Presented {
+            fn presented(&self) -> $crate::bot_challenge::ChallengeFields {
+                $crate::bot_challenge::ChallengeFields {
                     token: self.bot_challenge_token.clone(),
                     phase: self.bot_challenge_phase,
                     unavailable: self.bot_challenge_unavailable,
@@ -58,7 +58,7 @@ macro_rules! guarded_body {
 }
 
 /// The challenge fields of a request.
-pub struct Presented {
+pub struct ChallengeFields {
     /// The solution; `None` if the request has none.
     pub token: Option<String>,
     /// Whether the user saw the challenge; `None` if unknown.
@@ -73,14 +73,14 @@ pub struct Check<'a> {
     project: &'a Project,
     place: &'a Place,
     policy: Policy,
-    operation: Guarded,
+    operation: GuardedOperation,
     /// The user whose emails to unverified email addresses are counted; `None` for other requests.
     sender: Option<Subject>,
 }
 
 /// An admitted request, still to be counted.
 #[must_use = "a flood of requests that are not counted is not detected"]
-pub struct Admitted<'a> {
+pub struct AdmittedRequest<'a> {
     app: &'a App,
     project: &'a ProjectId,
     tallies: Vec<Tally>,
@@ -97,7 +97,7 @@ enum Verdict {
     Unavailable,
 }
 
-impl Admitted<'_> {
+impl AdmittedRequest<'_> {
     /// Does the operation's work while counting the request.
     pub async fn beside<T>(self, work: impl Future<Output = T>) -> T {
         tokio::join!(work, self.count()).0
@@ -121,7 +121,7 @@ pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }
 
-fn usual_here(app: &App, project: &Project, operation: Option<Guarded>, place: &Place) -> Vec<Counter> {
+fn usual_here(app: &App, project: &Project, operation: Option<GuardedOperation>, place: &Place) -> Vec<Counter> {
     usual(&app.settings.limits, &project.config.bot_challenge, operation, place.ip, app.clock.now())
 }
 
@@ -133,34 +133,34 @@ pub fn excess(tallies: &[Tally]) -> u32 {
 impl<'a> Check<'a> {
     /// The check of a client's request. Servers do not need a challenge: they are trusted to know
     /// on whose behalf they act.
-    pub fn of(context: &'a Context, operation: Guarded) -> Self {
+    pub fn new(context: &'a Context, operation: GuardedOperation) -> Self {
         let check = Self::at(&context.app, &context.project, &context.place, operation);
         if context.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
     }
 
     /// The check of a request without access headers.
-    pub fn at(app: &'a App, project: &'a Project, place: &'a Place, operation: Guarded) -> Self {
+    pub fn at(app: &'a App, project: &'a Project, place: &'a Place, operation: GuardedOperation) -> Self {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
     /// The check of a client's request by which `sender` causes an email to a possibly unverified
     /// address. An anonymous user has neither verified an address nor solved a challenge at
     /// sign-up, and therefore always needs one here, unless challenges are off.
-    pub fn of_email(context: &'a Context, sender: &User) -> Self {
-        let check = Self::of(context, Guarded::Email);
+    pub fn for_email(context: &'a Context, sender: &User) -> Self {
+        let check = Self::new(context, GuardedOperation::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
         Self { policy, sender: Some(Subject::user(sender.id)), ..check }
     }
 
     /// The check of a request without a challenge.
     pub fn none(app: &'a App, project: &'a Project, place: &'a Place) -> Self {
-        Self { app, project, place, policy: Policy::Off, operation: Guarded::Email, sender: None }
+        Self { app, project, place, policy: Policy::Off, operation: GuardedOperation::Email, sender: None }
     }
 
     /// Admits a request that does not need a challenge, has solved one, or is excused because the
     /// challenge cannot be checked. Fails for any other request.
-    pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
-        let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
+    pub async fn admit(self, presented: ChallengeFields) -> Result<AdmittedRequest<'a>, Error> {
+        let none = AdmittedRequest { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {
             return Ok(none);
         }
@@ -169,7 +169,7 @@ impl<'a> Check<'a> {
         let (tallies, sender) =
             self.app.store.tallies(&self.project.id, usual_here(self.app, self.project, Some(self.operation), self.place), sender).await?;
         let excess = excess(&tallies);
-        let admitted = Admitted { tallies, sender, ..none };
+        let admitted = AdmittedRequest { tallies, sender, ..none };
         if self.policy == Policy::WhenSuspicious && excess == 0 {
             return Ok(admitted);
         }
@@ -186,7 +186,7 @@ impl<'a> Check<'a> {
         Err(refused.into())
     }
 
-    async fn judge(&self, presented: &Presented, excess: u32) -> Result<Verdict, Error> {
+    async fn judge(&self, presented: &ChallengeFields, excess: u32) -> Result<Verdict, Error> {
         let token = presented.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
         let Some(token) = token else {
             return Ok(presented.unavailable.map_or(Verdict::Unsolved("the bot challenge was not solved"), |_| Verdict::Unavailable));
@@ -218,11 +218,11 @@ impl<'a> Check<'a> {
         let is_trusted = |host: &str| self.project.redirects().trust_host(host);
         let reason = match answer.map(|answer| answer.judge(self.operation, is_trusted, self.app.clock.now())) {
             Ok(Ok(())) => return Ok(Verdict::Solved),
-            Ok(Err(reason @ Rejected::Token(_))) => {
+            Ok(Err(reason @ Refusal::Token(_))) => {
                 tracing::info!(%reason, project = %self.project.id, "a bot challenge was not solved");
                 return Ok(Verdict::Unsolved("the bot challenge was not solved, or the solution is too old; solve it again"));
             }
-            Ok(Err(Rejected::Unjudged(codes))) => codes,
+            Ok(Err(Refusal::Unjudged(codes))) => codes,
             Err(reason) => reason,
         };
         tracing::warn!(reason, project = %self.project.id, "Turnstile could not check a token");
@@ -236,7 +236,7 @@ impl<'a> Check<'a> {
             Ok(solution) => solution,
             Err(reason) => return Ok(Verdict::Unsolved(reason.message())),
         };
-        if solution.level < altcha::least_level(excess) {
+        if solution.level < altcha::min_level(excess) {
             return Ok(Verdict::Unsolved("the bot challenge is too easy for the current load; solve a new one"));
         }
         let is_first = self.app.store.spend_challenge(&self.project.id, &solution.id, solution.forgotten_at()).await?;

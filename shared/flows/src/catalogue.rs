@@ -4,17 +4,17 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use model::content::search::{Found, Index};
-use model::content::{Content, Shown};
+use model::content::search::{Index, SearchHit};
+use model::content::{Content, ShownContent};
 use store::Store;
 use store::content::Edition;
 use tokio::sync::RwLock;
 
 /// The catalogue of the current edition, once it has been read.
 #[derive(Debug, Default)]
-pub struct Kept(RwLock<Option<Arc<Catalogue>>>);
+pub struct CatalogueCache(RwLock<Option<Arc<Catalogue>>>);
 
-impl Kept {
+impl CatalogueCache {
     /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
     /// before the first publication. If several requests find a new edition, one reads it while the
     /// others wait.
@@ -27,7 +27,7 @@ impl Kept {
         }
         let mut kept = self.0.write().await;
         if let Some((edition, shown)) = store.edition(kept.as_ref().map(|kept| &kept.edition)).await? {
-            let Shown { content, total, .. } = shown.at(site_url);
+            let ShownContent { content, total, .. } = shown.at(site_url);
             *kept = Some(Arc::new(Catalogue { edition, index: Index::of(&content), content, total }));
         }
         Ok(kept.clone())
@@ -51,17 +51,17 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The site, the apps and at most `most` of the newest posts, as public at this time.
-    pub fn newest(&self, most: usize, now: Timestamp) -> Shown {
+    /// The site, the apps and at most `max` of the newest posts, as public at this time.
+    pub fn newest(&self, max: usize, now: Timestamp) -> ShownContent {
         let later = self.later(now);
         let Content { site, apps, blog_posts, .. } = &self.content;
-        let blog_posts = blog_posts.iter().skip(later).take(most).cloned().collect();
-        let content = Content { apps: apps.clone(), blog_posts, ..Content::of_site(site.clone()) };
-        Shown { content, skipped: 0, total: self.total.saturating_sub(later) }
+        let blog_posts = blog_posts.iter().skip(later).take(max).cloned().collect();
+        let content = Content { apps: apps.clone(), blog_posts, ..Content::from_site(site.clone()) };
+        ShownContent { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 
     /// The apps and the posts, public at this time, that match words of a query ([`Index::find`]).
-    pub fn find(&self, query: &str, now: Timestamp) -> Vec<Found> {
+    pub fn find(&self, query: &str, now: Timestamp) -> Vec<SearchHit> {
         self.index.find(&self.content, self.later(now), query)
     }
 

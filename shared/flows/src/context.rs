@@ -54,7 +54,7 @@ pub struct Scope<'a> {
 
 /// How often a change is attempted if other requests change the same items. More conflicts suggest
 /// an attack.
-pub const ROUNDS: u32 = 5;
+pub const MAX_ATTEMPTS: u32 = 5;
 
 impl Context {
     /// The store to read from for a change: with the prefetched items in the first round (0),

@@ -28,7 +28,7 @@ pub struct CurrentUser {
     /// The session of the token.
     pub session: Session,
     /// The users that the request accepts.
-    pub allows: Allowed,
+    pub allows: AllowedUsers,
 }
 
 impl CurrentUser {
@@ -71,7 +71,7 @@ impl CurrentUser {
 
 /// The users that a request accepts in addition to those without restrictions.
 #[derive(Debug, Clone, Copy)]
-pub struct Allowed {
+pub struct AllowedUsers {
     /// Anonymous users.
     pub anonymous: bool,
     /// Users who are restricted for a reason other than being anonymous.
@@ -83,7 +83,7 @@ pub struct Allowed {
     pub owing: bool,
 }
 
-impl Allowed {
+impl AllowedUsers {
     const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true, owing: true };
 
     /// Refuses a user that the request does not accept.
@@ -117,7 +117,7 @@ pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -
     let current = row.zip(session).map(|(row, session)| CurrentUser {
         row: UserRow::clone(&row),
         session: Session::clone(&session),
-        allows: Allowed::ANYBODY,
+        allows: AllowedUsers::ANYBODY,
     });
     let live = current.filter(|current| current.session.is_live(&current.row.user, settings, now));
     live.ok_or_else(|| expired(claims, None).into())

@@ -18,7 +18,7 @@ mod reads;
 
 use crypto::digest::Digest;
 use futures_util::future::{try_join, try_join_all};
-use model::limit::{By, Counter, Limit, Rule, Subject};
+use model::limit::{Counter, Limit, Rule, Subject, SubjectKind};
 use model::owned_key::text::KeyText;
 use model::place::Place;
 use model::user::User;
@@ -34,7 +34,7 @@ pub use crate::limits::failures::Failures;
 pub use crate::limits::reads::Reader;
 
 /// The claimed sender of a request, not proved yet.
-pub struct Claimed<'a> {
+pub struct ClaimedSender<'a> {
     /// The limit of the operation, if it has one.
     pub limit: Option<Limit>,
     /// The claimed access level.
@@ -64,36 +64,36 @@ pub struct Claimed<'a> {
 /// large writes cost more.
 const BYTES_PER_WRITE: usize = 4096;
 
-impl<'a> Claimed<'a> {
+impl<'a> ClaimedSender<'a> {
     /// The counters for this request. If one of them is the whole project's, the request is counted
     /// after the proof, otherwise perhaps during it. A false claim then harms only its sender, with
     /// one exception: an access token is known to be genuine, but its session may have ended, and
     /// such requests count for the user until the token expires. So requests that lock an intruder
     /// out are counted by session ([`Limit::SecureAccount`]).
-    pub fn counting(&self, app: &'a App) -> Counting<'a> {
+    pub fn counting(&self, app: &'a App) -> RequestCount<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
-        let mut counting = Counting::new(app, self.project);
+        let mut counting = RequestCount::new(app, self.project);
         counting.weight = u32::try_from(1 + self.body_bytes / BYTES_PER_WRITE).unwrap_or(u32::MAX);
-        for (rule, by) in limits.into_iter().flatten().flat_map(|limit| limit.of_request(is_client)) {
+        for (rule, by) in limits.into_iter().flatten().flat_map(|limit| limit.early_rules(is_client)) {
             let subject = match by {
-                By::Address => Subject::address(self.place.ip),
-                By::Network => Subject::network(self.place.ip),
-                By::Caller => {
+                SubjectKind::Address => Subject::address(self.place.ip),
+                SubjectKind::Network => Subject::network(self.place.ip),
+                SubjectKind::Caller => {
                     let (subject, proved_by) = self.caller();
                     counting.proved_by = proved_by;
                     subject
                 }
-                By::User => match self.user {
+                SubjectKind::User => match self.user {
                     Some(user) => Subject::user(user),
                     None => continue,
                 },
-                By::Session => self.session.map_or_else(|| Subject::address(self.place.ip), Subject::session),
-                By::ApiKey => match &self.checked {
+                SubjectKind::Session => self.session.map_or_else(|| Subject::address(self.place.ip), Subject::session),
+                SubjectKind::ApiKey => match &self.checked {
                     Some(key) => Subject::secret(key.secret()),
                     None => continue,
                 },
-                By::Project => {
+                SubjectKind::Project => {
                     counting.is_after_proof = true;
                     Subject::project()
                 }
@@ -122,7 +122,7 @@ impl<'a> Claimed<'a> {
 }
 
 /// A request that is counted while its claims are verified.
-pub struct Counting<'a> {
+pub struct RequestCount<'a> {
     app: &'a App,
     project: &'a ProjectId,
     counters: Vec<Counter>,
@@ -139,9 +139,9 @@ pub struct Counting<'a> {
 /// if nothing was counted yet.
 #[derive(Debug)]
 #[must_use]
-pub struct Early(Option<Vec<u32>>);
+pub struct EarlyCounts(Option<Vec<u32>>);
 
-impl<'a> Counting<'a> {
+impl<'a> RequestCount<'a> {
     fn new(app: &'a App, project: &'a ProjectId) -> Self {
         Self { app, project, counters: Vec::new(), batched: Vec::new(), weight: 1, proved_by: None, is_after_proof: false }
     }
@@ -149,11 +149,11 @@ impl<'a> Counting<'a> {
     /// A client's request, counted by IP address and network, for an operation without an `Access`.
     pub fn by_place(app: &'a App, project: &'a ProjectId, limit: Limit, place: &Place) -> Self {
         let mut counting = Self::new(app, project);
-        for (rule, by) in limit.of_request(true) {
+        for (rule, by) in limit.early_rules(true) {
             match by {
-                By::Address => counting.add(*rule, &Subject::address(place.ip)),
-                By::Network => counting.add(*rule, &Subject::network(place.ip)),
-                By::Project | By::ApiKey | By::Caller | By::User | By::Session => {}
+                SubjectKind::Address => counting.add(*rule, &Subject::address(place.ip)),
+                SubjectKind::Network => counting.add(*rule, &Subject::network(place.ip)),
+                SubjectKind::Project | SubjectKind::ApiKey | SubjectKind::Caller | SubjectKind::User | SubjectKind::Session => {}
             }
         }
         counting
@@ -171,21 +171,21 @@ impl<'a> Counting<'a> {
 
     /// Counts concurrently with reading the table, unless the request must be counted after the
     /// proof, or its project or key is not known to exist. Fails if a counter is known to be full.
-    pub async fn early(&self) -> Result<Early, store::Error> {
+    pub async fn early(&self) -> Result<EarlyCounts, store::Error> {
         for counter in self.counters.iter().chain(&self.batched) {
             if let Some(refusal) = self.app.memory.refusal(self.project, counter) {
                 return Err(store::Error::Limited(refusal));
             }
         }
         if self.is_after_proof || !self.is_known() {
-            return Ok(Early(None));
+            return Ok(EarlyCounts(None));
         }
-        Ok(Early(Some(self.count().await?)))
+        Ok(EarlyCounts(Some(self.count().await?)))
     }
 
     /// Counts the request now that its claims are proved, unless it was counted early, and decides
     /// whether to refuse it.
-    pub async fn settle(&self, early: Early, items: &Items) -> Result<(), store::Error> {
+    pub async fn settle(&self, early: EarlyCounts, items: &Items) -> Result<(), store::Error> {
         self.remember();
         let counted = match early.0 {
             Some(counted) => counted,
@@ -246,7 +246,7 @@ impl<'a> Counting<'a> {
 /// Counts a client's request by IP address and network, once its project is known, for an operation
 /// without an `Access`.
 pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Place) -> Result<(), store::Error> {
-    let counting = Counting::by_place(app, project, limit, place);
+    let counting = RequestCount::by_place(app, project, limit, place);
     let (early, items) = try_join(counting.early(), app.store.get_many(counting.keys())).await?;
     counting.settle(early, &items).await
 }

@@ -9,25 +9,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use model::limit::{Counter, Refused};
+use model::limit::{Counter, Refusal};
 use wire::clock::after;
 use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
 /// are forgotten, so that a flood cannot fill the memory; of the counters that only this process
 /// has, the lowest.
-const MOST: usize = 10_000;
+const MAX_FACTS: usize = 10_000;
 
 /// The facts a process remembers.
 #[derive(Debug, Clone, Default)]
-pub struct Memory(Arc<Mutex<Learnt>>);
+pub struct Memory(Arc<Mutex<MemoryState>>);
 
 #[derive(Debug, Default)]
-struct Learnt {
+struct MemoryState {
     /// The names of projects and keys that exist.
     seen: HashSet<String>,
     /// For each full counter, when its refusal ends, and the refusal.
-    refused: HashMap<String, (Timestamp, Refused)>,
+    refused: HashMap<String, (Timestamp, Refusal)>,
     /// Counters that are not stored in the table, by name; a project's, by project and name.
     counters: HashMap<String, Tally>,
     /// Counters added to the table several requests at a time, by project and name.
@@ -80,7 +80,7 @@ impl Memory {
     }
 
     /// Remembers that a counter of a project is full.
-    pub fn refused(&self, project: &ProjectId, counter: &Counter, refusal: Refused) {
+    pub fn refused(&self, project: &ProjectId, counter: &Counter, refusal: Refusal) {
         let seconds = i64::try_from(refusal.retry_after_seconds).unwrap_or(i64::MAX);
         let until = after(counter.now(), SignedDuration::from_secs(seconds));
         let mut learnt = self.learnt();
@@ -89,14 +89,14 @@ impl Memory {
     }
 
     /// The refusal of a counter known to be full; `None` for any other counter.
-    pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
+    pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refusal> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
-        Some(Refused { retry_after_seconds: left.div_ceil(1000), ..refusal })
+        Some(Refusal { retry_after_seconds: left.div_ceil(1000), ..refusal })
     }
 
     /// Counts one request, in this process only.
-    pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
+    pub fn count(&self, counter: &Counter) -> Result<(), Refusal> {
         let mut learnt = self.learnt();
         learnt.room(counter, &counter.before(), &counter.to_string())?;
         learnt.add(counter, counter.to_string(), 1);
@@ -104,7 +104,7 @@ impl Memory {
     }
 
     /// Whether a project's counter, kept only by this process, has room.
-    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refused> {
+    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
@@ -120,7 +120,7 @@ impl Memory {
 
     /// Counts a request `weight` times. Returns what must be added to the counter in the table now
     /// (then call [`Self::carried`]), or 0 to wait.
-    pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refused> {
+    pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refusal> {
         let mut learnt = self.learnt();
         let name = full_name(project, counter);
         if !learnt.batches.contains_key(&name) {
@@ -164,18 +164,18 @@ impl Memory {
 
     /// Forgets everything, so that the process remembers no more than a new one.
     pub fn forget(&self) {
-        *self.learnt() = Learnt::default();
+        *self.learnt() = MemoryState::default();
     }
 
-    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+    fn learnt(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Learnt {
+impl MemoryState {
     /// Whether a counter of this process has room, given the names of the previous window and this
     /// one.
-    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refused> {
+    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refusal> {
         let [before, counted] = [before, now].map(|name| self.count(name));
         if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(()) }
     }
@@ -185,7 +185,7 @@ impl Learnt {
     }
 
     fn add(&mut self, counter: &Counter, name: String, count: u32) {
-        if self.counters.len() >= MOST {
+        if self.counters.len() >= MAX_FACTS {
             self.forget_lowest(counter.now());
         }
         let tally = self.counters.entry(name).or_insert(Tally { count: 0, ends_at: counter.ends_at() });
@@ -197,7 +197,7 @@ impl Learnt {
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;
-        while self.counters.len() > MOST / 2 {
+        while self.counters.len() > MAX_FACTS / 2 {
             self.counters.retain(|_, tally| tally.count > lowest);
             lowest = lowest.saturating_mul(2);
         }
@@ -205,7 +205,7 @@ impl Learnt {
 }
 
 fn make_room(len: usize, forget: impl FnOnce()) {
-    if len >= MOST {
+    if len >= MAX_FACTS {
         forget();
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     fn a_remembered_refusal_applies_only_to_its_project_and_counter() {
         let memory = Memory::default();
         let (project, other) = (ProjectId::internal(), ProjectId::parse("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063").expect("an id"));
-        let refusal = Refused { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
+        let refusal = Refusal { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
         memory.refused(&project, &counter("a", 0), refusal);
         assert_eq!(memory.refusal(&project, &counter("a", 0)), Some(refusal));
         assert_eq!(memory.refusal(&other, &counter("a", 0)), None);
@@ -284,27 +284,27 @@ mod tests {
     #[test]
     fn a_flood_of_subjects_does_not_fill_the_memory() {
         let memory = Memory::default();
-        for number in 0..MOST * 2 + 10 {
+        for number in 0..MAX_FACTS * 2 + 10 {
             memory.count(&counter(&number.to_string(), 0)).expect("each is new");
         }
-        assert!(memory.learnt().counters.len() <= MOST);
+        assert!(memory.learnt().counters.len() <= MAX_FACTS);
         let project = ProjectId::internal();
-        for number in 0..MOST * 2 + 10 {
+        for number in 0..MAX_FACTS * 2 + 10 {
             memory.batch(&project, &counter(&number.to_string(), 0), 1).expect("each is new");
         }
-        assert!(memory.learnt().batches.len() <= MOST);
+        assert!(memory.learnt().batches.len() <= MAX_FACTS);
     }
 
     #[test]
     fn a_flood_of_subjects_ends_no_refusal() {
         let memory = Memory::default();
         let refused = (0..3).map(|_| memory.count(&counter("a", 0))).next_back().expect("three").expect_err("it is full");
-        for number in 0..MOST * 3 {
+        for number in 0..MAX_FACTS * 3 {
             memory.count(&counter(&number.to_string(), 1)).expect("each is new");
         }
         assert!(memory.count(&counter("a", 1)).is_err());
         let later = i64::try_from(refused.retry_after_seconds).expect("small") + 120;
-        for number in 0..MOST {
+        for number in 0..MAX_FACTS {
             memory.count(&counter(&number.to_string(), later)).expect("each is new");
         }
         assert!(memory.learnt().counters.values().all(|tally| tally.count == 1), "what no longer matters goes first");

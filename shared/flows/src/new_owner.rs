@@ -4,7 +4,7 @@
 use errors::Error;
 use model::project::Project;
 use model::user::User;
-use store::team::leaving::MOST_LEAVE_WRITES;
+use store::team::leaving::MAX_LEAVE_WRITES;
 use store::team::membership;
 use store::user::UserRow;
 use store::{Write, profile_image};
@@ -17,7 +17,7 @@ use crate::teams::personal;
 /// memberships; further memberships are deleted beforehand. If the claims alone take more, the new
 /// owner does not get a personal team. All of these writes are in one transaction: if it were too
 /// large, nobody could prove the address of an account filled up on purpose.
-const MOST_RELEASED: usize = 80;
+const MAX_RELEASED: usize = 80;
 
 /// Hands the account of `before` to its new owner: `user`, who has only the proved address and the
 /// credential of the proof. Returns the change's additional writes, including an email to the
@@ -49,12 +49,12 @@ async fn was_used(app: &App, project: &Project, row: &UserRow) -> Result<bool, E
 async fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, Error> {
     // A provider account takes two writes: its claim and its tokens are deleted.
     let released = before.channels.len() + 2 * before.provider_accounts.len();
-    let room = MOST_RELEASED.saturating_sub(released) / MOST_LEAVE_WRITES;
+    let room = MAX_RELEASED.saturating_sub(released) / MAX_LEAVE_WRITES;
     let leaving = app.store.leave_teams(&project.id, user.id, room).await?;
     user.forget_person();
     let picture = before.uploaded_image.as_ref().map(|picture| profile_image::delete(&project.id, user.id, picture));
     let selected = user.selected_team_id.take().filter(|team| !leaving.teams.contains(team));
     let deselected = selected.map(|team| membership::deselect(&project.id, team, user.id));
-    let team = if released > MOST_RELEASED { Vec::new() } else { personal(app, project, user)? };
+    let team = if released > MAX_RELEASED { Vec::new() } else { personal(app, project, user)? };
     Ok(leaving.writes.into_iter().chain(picture).chain(deselected).chain(team).collect())
 }

@@ -21,7 +21,7 @@ use wire::id::ProjectId;
 use wire::level::Level;
 
 /// The maximum number of remembered proofs. When it is reached, all are forgotten.
-const MOST: usize = 1000;
+const MAX_PROOFS: usize = 1000;
 
 /// A project and a key, as read for a claim. In a remembered proof, the key proved the claimed
 /// access level; without a key, the project did not require one.
@@ -48,7 +48,7 @@ pub struct Claim {
 
 impl Claim {
     /// The claim of an OAuth client with this secret.
-    pub fn of_client(project: ProjectId, secret: Option<&SecretString>) -> Self {
+    pub fn from_client(project: ProjectId, secret: Option<&SecretString>) -> Self {
         Self { project, level: Level::Client, key: secret.map(|secret| Digest::of(secret.expose_secret())) }
     }
 
@@ -136,7 +136,7 @@ impl Proofs {
 
     fn insert(&self, claim: Claim, read_at: Timestamp, proof: Arc<Proof>) {
         let mut proved = self.proved();
-        if proved.len() >= MOST {
+        if proved.len() >= MAX_PROOFS {
             proved.clear();
         }
         proved.insert(claim, (read_at, proof));
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn a_flood_of_claims_does_not_fill_the_memory() {
         let proofs = proofs(2);
-        for number in 0..MOST * 2 + 10 {
+        for number in 0..MAX_PROOFS * 2 + 10 {
             claim_at(&proofs, claim(Level::Client, &number.to_string()), 0);
-            assert!(proofs.proved().len() <= MOST);
+            assert!(proofs.proved().len() <= MAX_PROOFS);
         }
     }
 }

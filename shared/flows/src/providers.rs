@@ -11,7 +11,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use model::project::{OAuthProvider, ProjectConfig};
 use model::provider::catalog;
 use model::text::line;
-use net::outgoing::{Fault, Outgoing};
+use net::outgoing::{AnswerError, Outgoing};
 use oauth::metadata;
 use settings::Settings;
 use wire::id::ProjectId;
@@ -52,12 +52,12 @@ pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
 
 /// The reason an administrator gets. It does not tell a host that is not public from one that does
 /// not answer, so as not to reveal the deployment's own network.
-fn reason(issuer: &str, fault: &Fault) -> String {
+fn reason(issuer: &str, fault: &AnswerError) -> String {
     let text = match fault {
-        Fault::Private(_) | Fault::Unavailable(_) => {
+        AnswerError::Private(_) | AnswerError::Unavailable(_) => {
             format!("{issuer} and its keys cannot be read: it did not answer in time, or has no public HTTPS address")
         }
-        Fault::Misconfigured(text) => text.clone(),
+        AnswerError::Misconfigured(text) => text.clone(),
         fault => fault.to_string(),
     };
     line::to_line(&text, MAX_REASON)

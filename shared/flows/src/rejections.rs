@@ -7,7 +7,7 @@ use crate::app::App;
 /// and combination of rules. It keeps a flood of sign-ups from becoming a flood of writes to one
 /// item; further sign-ups are not counted. Each process may exceed it by the number of requests in
 /// progress.
-pub const MOST_COUNTED: u64 = 600;
+pub const MAX_COUNTED: u64 = 600;
 
 /// Counts the sign-up of the current request if it was rejected. An error of the table is only
 /// logged, because the sign-up is rejected anyway.
@@ -15,7 +15,7 @@ pub async fn count(app: &App) {
     let counted = async {
         let Some(rejection) = app.store.rejection()? else { return Ok(()) };
         let name = rejection.name.clone();
-        if !app.memory.is_full(&name) && app.store.count_rejection(rejection).await? >= MOST_COUNTED {
+        if !app.memory.is_full(&name) && app.store.count_rejection(rejection).await? >= MAX_COUNTED {
             app.memory.fill(name);
         }
         Ok::<_, store::Error>(())

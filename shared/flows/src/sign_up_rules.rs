@@ -36,12 +36,12 @@ const MAX_KEPT: usize = 16 << 20;
 #[derive(Clone)]
 pub struct SignUpRules {
     threads: Arc<Semaphore>,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<ProgramCache>>,
     timeout: Duration,
 }
 
 #[derive(Default)]
-struct Known {
+struct ProgramCache {
     programs: HashMap<ProjectId, Arc<Program>>,
     /// The memory of the programs, in bytes.
     bytes: usize,
@@ -106,22 +106,22 @@ impl SignUpRules {
     }
 
     /// Counts a waiting request; `None` if the project has too many.
-    fn wait(&self, project: &ProjectId) -> Option<Waiting> {
+    fn wait(&self, project: &ProjectId) -> Option<QueuedRequest> {
         let mut known = self.known();
         let queue = known.waiting.entry(project.clone()).or_default();
         if queue.length >= MAX_WAITING {
             return None;
         }
         queue.length += 1;
-        Some(Waiting { rules: self.clone(), project: project.clone(), turn: queue.turn.clone() })
+        Some(QueuedRequest { rules: self.clone(), project: project.clone(), turn: queue.turn.clone() })
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ProgramCache> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl ProgramCache {
     /// The compiled rules of a project, unless it has other rules now.
     fn program(&self, project: &ProjectId, rules: &[SignUpRule]) -> Option<Arc<Program>> {
         self.programs.get(project).filter(|program| program.is_of(rules)).cloned()
@@ -139,13 +139,13 @@ impl Known {
 }
 
 /// A request that is waiting or being evaluated.
-struct Waiting {
+struct QueuedRequest {
     rules: SignUpRules,
     project: ProjectId,
     turn: Arc<Semaphore>,
 }
 
-impl Drop for Waiting {
+impl Drop for QueuedRequest {
     fn drop(&mut self) {
         let mut known = self.rules.known();
         if let Some(queue) = known.waiting.get_mut(&self.project) {

@@ -22,13 +22,13 @@ use crate::context::Context;
 
 /// A team that the caller may access, with the requested members.
 #[derive(Debug)]
-pub struct Entered {
+pub struct TeamAccess {
     /// The team.
     pub row: TeamRow,
     members: Vec<MemberRow>,
 }
 
-impl Entered {
+impl TeamAccess {
     /// The member with this id; fails if the user is not a member of the team.
     pub fn member(&self, user: UserId) -> Result<&MemberRow, KnownError> {
         self.members.iter().find(|row| row.user_id == user).ok_or_else(|| no_member(self.row.team.id, user))
@@ -84,7 +84,7 @@ pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BT
 
 /// Reads a team and the memberships of `others` in it. The user of a client must be a member with
 /// the permissions `needed`.
-pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[UserId], needed: &[System]) -> Result<Entered, Error> {
+pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[UserId], needed: &[System]) -> Result<TeamAccess, Error> {
     let own = limited_to(context)?;
     let users: Vec<UserId> = others.iter().copied().chain(own).collect();
     let (row, members) = table.team_and_members(&context.project.id, team, &users).await?;
@@ -95,20 +95,20 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
         }
         grants.ok_or_else(|| no_member(team, own))?;
     }
-    Ok(Entered { row: row.ok_or_else(|| no_team(team))?, members })
+    Ok(TeamAccess { row: row.ok_or_else(|| no_team(team))?, members })
 }
 
 /// The writes of a new team with its creator as a member, without the write of the user.
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
-    let member = membership::create(&project.id, creator, &row.of_team_since(Some(team.created_at)))?;
+    let member = membership::create(&project.id, creator, &row.with_team_created_at(Some(team.created_at)))?;
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
 /// A team for a user to join.
 #[derive(Debug, Clone, Copy)]
-pub struct Joined {
+pub struct TeamToJoin {
     /// The team.
     pub team: TeamId,
     /// When the team was created, if known.
@@ -118,8 +118,8 @@ pub struct Joined {
 }
 
 /// The writes of a new membership of a user in a team, with the default permissions of members.
-pub fn joining(app: &App, project: &Project, joined: Joined, user: &User) -> Result<Vec<Write>, store::Error> {
-    let Joined { team, created_at, user_version } = joined;
+pub fn joining(app: &App, project: &Project, joined: TeamToJoin, user: &User) -> Result<Vec<Write>, store::Error> {
+    let TeamToJoin { team, created_at, user_version } = joined;
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let is_protected = project.config.second_factor.required_of_teams.contains(&team);
     let user_write =
@@ -129,7 +129,7 @@ pub fn joining(app: &App, project: &Project, joined: Joined, user: &User) -> Res
         None => user_write,
     };
     let row = MemberRow::new(team, user.id, Member::new(app.clock.now()), grants);
-    membership::joining(&project.id, user, user_write, &row.of_team_since(created_at))
+    membership::joining(&project.id, user, user_write, &row.with_team_created_at(created_at))
 }
 
 /// The error for failed writes of [`joining`].

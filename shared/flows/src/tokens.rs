@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use model::session::token::{Claims, Remember};
 
 /// The maximum number of remembered tokens; each takes about a kilobyte.
-const MOST: usize = 2000;
+const MAX_TOKENS: usize = 2000;
 
 /// Claims of verified tokens, by the digest of the whole token.
 #[derive(Default)]
@@ -32,10 +32,10 @@ impl Remember for Tokens {
 
     fn keep(&self, token: &str, claims: &Claims, now: Timestamp) {
         let mut known = self.known();
-        if known.len() >= MOST {
+        if known.len() >= MAX_TOKENS {
             known.retain(|_, claims| claims.exp > now.as_second());
             // Otherwise, every token might cause a search for expired ones.
-            if known.len() > MOST / 2 {
+            if known.len() > MAX_TOKENS / 2 {
                 known.clear();
             }
         }
@@ -83,16 +83,16 @@ mod tests {
     fn a_flood_of_tokens_does_not_fill_the_memory_and_expired_ones_go_first() {
         let (tokens, claims) = (Tokens::default(), claims());
         let later = Timestamp::from_second(60).unwrap();
-        for number in 0..MOST {
+        for number in 0..MAX_TOKENS {
             tokens.keep(&number.to_string(), &claims, Timestamp::UNIX_EPOCH);
         }
         let fresh = Claims { exp: 120, ..claims.clone() };
         tokens.keep("fresh", &fresh, later);
         assert!(tokens.claims("fresh").is_some());
         assert_eq!(tokens.known().len(), 1);
-        for number in 0..3 * MOST {
+        for number in 0..3 * MAX_TOKENS {
             tokens.keep(&number.to_string(), &fresh, later);
-            assert!(tokens.known().len() <= MOST);
+            assert!(tokens.known().len() <= MAX_TOKENS);
         }
     }
 }

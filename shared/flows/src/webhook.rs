@@ -7,9 +7,9 @@ use crypto::webhook::sign;
 use jiff::Timestamp;
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::{Endpoint, header_owner, secret_owner};
-use net::outgoing::Fault;
+use net::outgoing::AnswerError;
 pub use net::webhook::BUDGET;
-use net::webhook::{NOT_ON_THE_INTERNET, Posted, post};
+use net::webhook::{EndpointAnswer, NOT_ON_THE_INTERNET, post};
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 use wire::id::ProjectId;
@@ -40,7 +40,9 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     };
     let duration_millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
     match outcome {
-        Ok(Posted { status, body }) => Attempt { at, response_status: Some(status), duration_millis, error: None, answer: Some(body) },
+        Ok(EndpointAnswer { status, body }) => {
+            Attempt { at, response_status: Some(status), duration_millis, error: None, answer: Some(body) }
+        }
         Err(error) => Attempt { at, response_status: None, duration_millis, error: Some(error), answer: None },
     }
 }
@@ -48,10 +50,10 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
 /// What a project's administrators learn about a failure. Which addresses a name resolves to, or
 /// whether it resolves at all, is left out, because it would reveal names and addresses of the
 /// deployment's network.
-fn told(fault: &Fault) -> String {
+fn told(fault: &AnswerError) -> String {
     let reason = fault.to_string();
     let lower = reason.to_lowercase();
-    if matches!(fault, Fault::Private(_)) || UNRESOLVED.iter().any(|part| lower.contains(part)) {
+    if matches!(fault, AnswerError::Private(_)) || UNRESOLVED.iter().any(|part| lower.contains(part)) {
         return format!("the endpoint cannot be reached: {NOT_ON_THE_INTERNET}");
     }
     if let Some((_, late)) = reason.split_once(LATE) {
@@ -97,13 +99,13 @@ mod tests {
 
     #[test]
     fn a_name_without_an_address_is_refused_like_one_with_a_private_address() {
-        let private = told(&Fault::Private("db.internal".to_owned()));
+        let private = told(&AnswerError::Private("db.internal".to_owned()));
         let unresolved = "client error (Connect): dns error: failed to lookup address information: Name or service not known";
-        assert_eq!(told(&Fault::Unavailable(unresolved.to_owned())), private);
+        assert_eq!(told(&AnswerError::Unavailable(unresolved.to_owned())), private);
         let by_proxy = "client error (Connect): db.internal has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones";
-        assert_eq!(told(&Fault::Unavailable(by_proxy.to_owned())), private);
+        assert_eq!(told(&AnswerError::Unavailable(by_proxy.to_owned())), private);
         assert_eq!(private, "the endpoint cannot be reached: its host has no public address");
         let refused = "client error (Connect): tcp connect error: Connection refused (os error 111)";
-        assert_ne!(told(&Fault::Unavailable(refused.to_owned())), private);
+        assert_ne!(told(&AnswerError::Unavailable(refused.to_owned())), private);
     }
 }

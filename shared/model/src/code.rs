@@ -153,7 +153,7 @@ pub struct StoredCode {
 
 /// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
+pub enum CodeRefusal {
     /// No code of this purpose has these characters, or the code no longer applies to its account,
     /// invitation or sign-in.
     #[error("the code does not exist")]
@@ -171,13 +171,13 @@ pub enum Rejected {
 
 impl StoredCode {
     /// Returns the code if it is valid; `attempts` includes the current attempt.
-    pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        let code = code.ok_or(Rejected::NotFound)?;
-        Rejected::of(code.expires_at, code.used, attempts, now).map_or(Ok(code), Err)
+    pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let code = code.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(code.expires_at, code.used, attempts, now).map_or(Ok(code), Err)
     }
 }
 
-impl Rejected {
+impl CodeRefusal {
     /// Why a code that exists is rejected, or `None` if it is valid; `attempts` includes the
     /// current attempt, or is 0 if attempts are not counted.
     pub fn of(expires_at: Timestamp, used: bool, attempts: u32, now: Timestamp) -> Option<Self> {
@@ -236,10 +236,10 @@ mod tests {
         };
         let at = |second| Timestamp::from_second(second).expect("a time");
         let used = StoredCode { used: true, ..code.clone() };
-        assert_eq!(StoredCode::check(None, 1, at(0)), Err(Rejected::NotFound));
-        assert_eq!(StoredCode::check(Some(used.clone()), 21, at(100)), Err(Rejected::Expired));
-        assert_eq!(StoredCode::check(Some(used), 21, at(99)), Err(Rejected::AlreadyUsed));
-        assert_eq!(StoredCode::check(Some(code.clone()), 21, at(99)), Err(Rejected::TooManyAttempts));
+        assert_eq!(StoredCode::check(None, 1, at(0)), Err(CodeRefusal::NotFound));
+        assert_eq!(StoredCode::check(Some(used.clone()), 21, at(100)), Err(CodeRefusal::Expired));
+        assert_eq!(StoredCode::check(Some(used), 21, at(99)), Err(CodeRefusal::AlreadyUsed));
+        assert_eq!(StoredCode::check(Some(code.clone()), 21, at(99)), Err(CodeRefusal::TooManyAttempts));
         assert_eq!(StoredCode::check(Some(code.clone()), 20, at(99)), Ok(code));
     }
 }

@@ -202,10 +202,10 @@ impl BlogPost {
 
 /// The maximum size of a list of posts, and roughly of all post texts in a document, in bytes.
 /// Lambda limits responses to 6 MB of JSON, in which some characters take more bytes.
-pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum number of posts in a list, which bounds its reads.
-pub const MOST_POSTS: usize = 10_000;
+pub const MAX_POSTS: usize = 10_000;
 
 /// A range of the public posts, sorted from newest to oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,19 +213,19 @@ pub struct Window {
     /// How many newer posts are left out.
     pub skip: usize,
     /// The maximum number of posts in the window.
-    pub most: usize,
+    pub max: usize,
 }
 
 impl Window {
     /// The newest posts, at most this many.
-    pub fn newest(most: usize) -> Self {
-        Self { skip: 0, most }
+    pub fn newest(max: usize) -> Self {
+        Self { skip: 0, max }
     }
 }
 
 /// The content shown in a document of the site: the site, its apps and a range of its posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownContent {
     /// The content, with only the shown posts.
     pub content: Content,
     /// How many newer posts are left out.
@@ -234,7 +234,7 @@ pub struct Shown {
     pub total: usize,
 }
 
-impl Shown {
+impl ShownContent {
     /// All of this content.
     pub fn all(content: Content) -> Self {
         Self { skipped: 0, total: content.blog_posts.len(), content }
@@ -269,11 +269,11 @@ pub struct Content {
 impl Content {
     /// A site's content before the first publication.
     pub fn unpublished(site_url: &str) -> Self {
-        Self::of_site(Site::unpublished(site_url))
+        Self::from_site(Site::unpublished(site_url))
     }
 
     /// The content of a site without apps, posts and images.
-    pub fn of_site(site: Site) -> Self {
+    pub fn from_site(site: Site) -> Self {
         Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
     }
 

@@ -82,7 +82,7 @@ impl ImageKind {
     }
 
     /// The format named in a data URL. `image/jpg` is not registered, but common.
-    fn of_media_type(text: &str) -> Option<Self> {
+    fn from_media_type(text: &str) -> Option<Self> {
         if text.eq_ignore_ascii_case("image/jpg") {
             return Some(Self::Jpeg);
         }
@@ -90,7 +90,7 @@ impl ImageKind {
     }
 
     /// The format according to the first bytes (WHATWG MIME Sniffing §6.1).
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
@@ -132,12 +132,12 @@ impl Upload {
     fn parse(text: &str) -> Result<Self, InvalidImage> {
         let (head, data) = text.split_once(',').ok_or(InvalidImage::NoImage)?;
         let media_type = head.strip_suffix(";base64").ok_or(InvalidImage::NoImage)?;
-        let kind = ImageKind::of_media_type(media_type).ok_or(InvalidImage::NoImage)?;
+        let kind = ImageKind::from_media_type(media_type).ok_or(InvalidImage::NoImage)?;
         if data.len() > MAX_BYTES.div_ceil(3) * 4 {
             return Err(InvalidImage::TooLarge);
         }
         let bytes = STANDARD.decode(data).map_err(|_| InvalidImage::NoImage)?;
-        match ImageKind::of_bytes(&bytes) {
+        match ImageKind::from_bytes(&bytes) {
             _ if bytes.len() > MAX_BYTES => Err(InvalidImage::TooLarge),
             Some(found) if found == kind => Ok(Self { kind, bytes }),
             _ => Err(InvalidImage::OtherType),
@@ -147,13 +147,13 @@ impl Upload {
     /// The digest of the file. The URL of an image ends with it, so the content at a URL never
     /// changes and can be cached.
     pub fn digest(&self) -> Digest {
-        Digest::of_bytes(&self.bytes)
+        Digest::from_bytes(&self.bytes)
     }
 
     /// The digest for the image of a team member, computed from the member's user id and the file.
     /// Members with the same file thus have separate copies, which can be deleted separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
-        Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
+        Digest::from_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }
 }
 

@@ -15,7 +15,7 @@ pub struct SecurityContact {
 
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Invalid {
+pub enum InvalidContact {
     /// There is no contact, or one is too long or not a URI permitted by the format.
     #[error(
         "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
@@ -29,7 +29,7 @@ pub enum Invalid {
 
 /// Why a valid contact needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stale {
+pub enum Staleness {
     /// Its time has passed, so whoever finds a vulnerability should not rely on it.
     Expired,
     /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
@@ -37,7 +37,7 @@ pub enum Stale {
 }
 
 /// Formats the end of a sentence that begins with the setting's name.
-impl fmt::Display for Stale {
+impl fmt::Display for Staleness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expired => "has passed, so security.txt is no longer valid: check the contacts and set a new time",
@@ -47,37 +47,37 @@ impl fmt::Display for Stale {
 }
 
 /// How far ahead the time may be: a leap year.
-const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
 /// The longest contact, in bytes.
-const LONGEST_CONTACT: usize = 500;
+const MAX_CONTACT_BYTES: usize = 500;
 
 impl SecurityContact {
     /// Parses the contacts, separated by commas, and the time.
-    pub fn parse(contacts: &str, expires: &str) -> Result<Self, Invalid> {
+    pub fn parse(contacts: &str, expires: &str) -> Result<Self, InvalidContact> {
         let contacts: Vec<String> = contacts.split(',').map(|one| one.trim().to_owned()).collect();
         if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
-            return Err(Invalid::Contact(wrong.clone()));
+            return Err(InvalidContact::Contact(wrong.clone()));
         }
         // The parser accepts more than RFC 3339, such as a time zone's name in brackets.
         let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
         let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
-        Ok(Self { contacts, expires: time.ok_or_else(|| Invalid::Expiry(expires.to_owned()))? })
+        Ok(Self { contacts, expires: time.ok_or_else(|| InvalidContact::Expiry(expires.to_owned()))? })
     }
 
     /// What is wrong with the time, if anything.
-    pub fn stale(&self, now: Timestamp) -> Option<Stale> {
+    pub fn stale(&self, now: Timestamp) -> Option<Staleness> {
         match self.expires.duration_since(now) {
-            left if left <= SignedDuration::ZERO => Some(Stale::Expired),
-            left if left > LONGEST => Some(Stale::Distant),
+            left if left <= SignedDuration::ZERO => Some(Staleness::Expired),
+            left if left > MAX_AHEAD => Some(Staleness::Distant),
             _ => None,
         }
     }
 }
 
-/// Whether a text is a URI with a permitted scheme, at most [`LONGEST_CONTACT`] bytes long. Only
+/// Whether a text is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long. Only
 /// printable ASCII is permitted, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
-    let is_plain = text.len() <= LONGEST_CONTACT && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_plain = text.len() <= MAX_CONTACT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };
     let is_whole = match url.scheme() {
         "https" => url.has_host(),
@@ -111,7 +111,7 @@ mod tests {
             "mailto:a@example.com\nExpires: 2099-01-01T00:00:00Z",
             "mailto:a@example.com,",
         ] {
-            assert!(matches!(SecurityContact::parse(wrong, TIME), Err(Invalid::Contact(_))), "{wrong:?}");
+            assert!(matches!(SecurityContact::parse(wrong, TIME), Err(InvalidContact::Contact(_))), "{wrong:?}");
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn the_expiry_is_a_date_time_of_rfc_3339() {
         for wrong in ["", "2027-01-31", "soon", "2027-02-30T00:00:00Z", "2027-01-31T00:00:00", "2027-01-31T00:00:00Z[UTC]"] {
             let error = SecurityContact::parse("tel:+1", wrong).unwrap_err();
-            assert_eq!(error, Invalid::Expiry(wrong.to_owned()));
+            assert_eq!(error, InvalidContact::Expiry(wrong.to_owned()));
             assert!(error.to_string().contains("2027-01-31T00:00:00Z"), "{error}");
         }
     }
@@ -129,8 +129,8 @@ mod tests {
         let contact = SecurityContact::parse("tel:+1", TIME).unwrap();
         let at = |time: &str| contact.stale(time.parse().unwrap());
         assert_eq!(at("2027-01-30T23:59:59Z"), None);
-        assert_eq!(at(TIME), Some(Stale::Expired));
+        assert_eq!(at(TIME), Some(Staleness::Expired));
         assert_eq!(at("2026-01-30T00:00:00Z"), None);
-        assert_eq!(at("2026-01-29T00:00:00Z"), Some(Stale::Distant));
+        assert_eq!(at("2026-01-29T00:00:00Z"), Some(Staleness::Distant));
     }
 }

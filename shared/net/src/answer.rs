@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 /// endpoints. The texts are for the log; what administrators learn about a failed webhook is
 /// derived from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Fault {
+pub enum AnswerError {
     /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or reported
     /// a temporary problem, such as `temporarily_unavailable`. A name with only private addresses
     /// causes the same fault as one that does not resolve, and just as late: a difference would
@@ -56,68 +56,68 @@ impl Answer {
     }
 
     /// The body as JSON. The fault does not quote the body, which may contain secrets.
-    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let what = if error.is_data() { "does not have the expected form" } else { "is not JSON" };
             let (status, line, column) = (self.status, error.line(), error.column());
-            Fault::Senseless(format!("status {status}, but the body {what} (line {line}, column {column})"))
+            AnswerError::Senseless(format!("status {status}, but the body {what} (line {line}, column {column})"))
         })
     }
 
     /// The answer, if its status is 2xx.
-    pub(crate) fn successful(self) -> Result<Self, Fault> {
+    pub(crate) fn successful(self) -> Result<Self, AnswerError> {
         match self.status {
             status if status.is_success() => Ok(self),
-            StatusCode::UNAUTHORIZED => Err(Fault::Unauthorized),
+            StatusCode::UNAUTHORIZED => Err(AnswerError::Unauthorized),
             status if status.is_redirection() => Err(redirects(status)),
-            status => Err(Fault::Refused(status.to_string())),
+            status => Err(AnswerError::Refused(status.to_string())),
         }
     }
 
     /// The answer, unless its status is 3xx.
-    pub(crate) fn unredirected(self) -> Result<Self, Fault> {
+    pub(crate) fn unredirected(self) -> Result<Self, AnswerError> {
         if self.status.is_redirection() { Err(redirects(self.status)) } else { Ok(self) }
     }
 }
 
-fn redirects(status: StatusCode) -> Fault {
-    Fault::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL that it leads to"))
+fn redirects(status: StatusCode) -> AnswerError {
+    AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL that it leads to"))
 }
 
 /// A request without a usable answer.
-pub(crate) struct Failure {
-    pub(crate) fault: Fault,
+pub(crate) struct AttemptError {
+    pub(crate) fault: AnswerError,
     /// Whether the request definitely did not reach the server.
     pub(crate) is_unsent: bool,
     /// Whether the server asked for fewer requests.
     pub(crate) is_throttled: bool,
 }
 
-impl Failure {
+impl AttemptError {
     /// The failure of a request that the server may have processed.
-    pub(crate) fn after(fault: Fault) -> Self {
+    pub(crate) fn after(fault: AnswerError) -> Self {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
     /// Whether a second attempt could succeed without harm; it is always harmless if the request
     /// `is_safe`.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
-        matches!(self.fault, Fault::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
+        matches!(self.fault, AnswerError::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }
 }
 
 /// The fault of a request that cannot be built, for example because of a malformed header.
-pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
-    Fault::Senseless(error.into().to_string())
+pub(crate) fn unsendable(error: impl Into<http::Error>) -> AnswerError {
+    AnswerError::Senseless(error.into().to_string())
 }
 
 /// The fault of a failed request, with the whole chain of causes.
-pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
+pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> AnswerError {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
         text = format!("{text}: {cause}");
         source = cause.source();
     }
-    Fault::Unavailable(text)
+    AnswerError::Unavailable(text)
 }

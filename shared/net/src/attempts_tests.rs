@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use crate::outgoing::{Fault, Outgoing, PAUSE};
+use crate::outgoing::{AnswerError, Outgoing, PAUSE};
 use crate::test_time::{jump, until};
 
 /// What a server does with a connection.
@@ -58,18 +58,18 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
 
 /// The time limit for an attempt, and for all together: only what a test delays on purpose takes as
 /// long.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 const TOGETHER: Duration = Duration::from_secs(1500);
 
 fn outgoing() -> Outgoing<'static> {
-    Outgoing::of_tests(PATIENCE, Instant::now() + TOGETHER)
+    Outgoing::for_tests(TIMEOUT, Instant::now() + TOGETHER)
 }
 
-async fn get(url: &str) -> Result<Value, Fault> {
+async fn get(url: &str) -> Result<Value, AnswerError> {
     outgoing().get(url, None, None).await
 }
 
-async fn post(url: &str) -> Result<(u16, Value), Fault> {
+async fn post(url: &str) -> Result<(u16, Value), AnswerError> {
     outgoing().post(url, &[("code", "x")], None).await
 }
 
@@ -77,7 +77,7 @@ async fn post(url: &str) -> Result<(u16, Value), Fault> {
 async fn too_late<T>(call: impl Future<Output = T>, count: &AtomicUsize, requests: usize) -> T {
     let time = async {
         until("a request arrives", || count.load(Ordering::SeqCst) == requests).await;
-        jump(PATIENCE).await;
+        jump(TIMEOUT).await;
     };
     tokio::join!(call, time).0
 }
@@ -93,7 +93,7 @@ async fn a_reading_request_that_fails_is_made_a_second_time() {
     let answer = too_late(get(&url), &count, 1).await.expect("an answer");
     assert_eq!((answer, count.load(Ordering::SeqCst)), (json!({}), 2));
     let (url, count) = server(vec![Deed::Closes, Deed::Closes, OK]);
-    assert!(matches!(get(&url).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(get(&url).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 2, "and no third time");
 }
 
@@ -111,11 +111,11 @@ async fn what_was_refused_or_throttled_is_not_repeated() {
 async fn a_code_is_not_sent_twice_once_it_may_have_arrived() {
     for deed in [Deed::Answers("502 Bad Gateway"), Deed::Closes] {
         let (url, count) = server(vec![deed, OK]);
-        assert!(matches!(post(&url).await, Err(Fault::Unavailable(_))));
+        assert!(matches!(post(&url).await, Err(AnswerError::Unavailable(_))));
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }
     let (url, count) = server(vec![Deed::Waits, OK]);
-    assert!(matches!(too_late(post(&url), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(too_late(post(&url), &count, 1).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
@@ -145,20 +145,20 @@ async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
 async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_breaks() {
     let (url, count) = server(vec![Deed::Waits, Deed::Closes]);
     let url = url.replace("http:", "https:");
-    assert!(matches!(too_late(post(&url), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(too_late(post(&url), &count, 1).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 2);
     let (url, count) = server(vec![Deed::Closes, Deed::Closes, Deed::Closes]);
-    assert!(matches!(post(&url.replace("http:", "https:")).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(post(&url.replace("http:", "https:")).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 2, "and no third time");
 }
 
 #[tokio::test]
 async fn all_calls_of_a_request_end_together() {
     let (url, count) = server(vec![Deed::Waits; 3]);
-    let outgoing = Outgoing::of_tests(PATIENCE, Instant::now() + PATIENCE);
+    let outgoing = Outgoing::for_tests(TIMEOUT, Instant::now() + TIMEOUT);
     let call = async || outgoing.get::<Value>(&url, None, None).await;
-    assert!(matches!(too_late(call(), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(too_late(call(), &count, 1).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 1, "without a second attempt");
-    assert!(matches!(call().await, Err(Fault::Unavailable(_))));
+    assert!(matches!(call().await, Err(AnswerError::Unavailable(_))));
     assert!(count.load(Ordering::SeqCst) <= 2);
 }

@@ -43,11 +43,11 @@ pub struct Connector<R = GaiResolver> {
 
 impl Connector {
     /// A connector to hosts that the operator chose. After the name is resolved, a TCP connection
-    /// may take `patience`; [`Limited`](crate::limited::Limited) bounds the rest.
-    pub fn new(proxy: Option<Proxy>, patience: Duration) -> Self {
+    /// may take `timeout`; [`TimeoutConnector`](crate::limited::TimeoutConnector) bounds the rest.
+    pub fn new(proxy: Option<Proxy>, timeout: Duration) -> Self {
         let mut connector = Self::with(HttpConnector::new(), proxy, None);
         connector.direct.set_nodelay(true);
-        connector.direct.set_connect_timeout(Some(patience));
+        connector.direct.set_connect_timeout(Some(timeout));
         connector
     }
 }

@@ -15,19 +15,19 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// A connector with a time limit, which fails with [`io::ErrorKind::TimedOut`].
 #[derive(Debug, Clone)]
-pub struct Limited<C> {
+pub struct TimeoutConnector<C> {
     connector: C,
     limit: Duration,
 }
 
-impl<C> Limited<C> {
+impl<C> TimeoutConnector<C> {
     /// A connector whose connections may take `limit`.
     pub fn new(connector: C, limit: Duration) -> Self {
         Self { connector, limit }
     }
 }
 
-impl<C> Service<Uri> for Limited<C>
+impl<C> Service<Uri> for TimeoutConnector<C>
 where
     C: Service<Uri, Error: Into<BoxError>, Future: Send + 'static>,
 {
@@ -56,9 +56,9 @@ mod tests {
 
     /// A resolver that never answers.
     #[derive(Clone)]
-    struct Silent;
+    struct SilentResolver;
 
-    impl Service<Name> for Silent {
+    impl Service<Name> for SilentResolver {
         type Response = std::vec::IntoIter<SocketAddr>;
         type Error = io::Error;
         type Future = std::future::Pending<io::Result<Self::Response>>;
@@ -74,7 +74,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_time_for_a_connection_includes_resolving_the_name() {
-        let mut connector = Limited::new(HttpConnector::new_with_resolver(Silent), Duration::from_secs(7));
+        let mut connector = TimeoutConnector::new(HttpConnector::new_with_resolver(SilentResolver), Duration::from_secs(7));
         let error = connector.call(Uri::from_static("http://dynamodb.example/")).await.expect_err("nobody answers");
         assert!(error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut), "{error}");
     }

@@ -57,13 +57,13 @@ pub(crate) struct Lookups {
 }
 
 impl Lookups {
-    /// At most `most` concurrent lookups; `look_up` may block.
-    pub(crate) const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
-        Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), projects: Mutex::new(BTreeMap::new()), look_up }
+    /// At most `max` concurrent lookups; `look_up` may block.
+    pub(crate) const fn new(max: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
+        Self { places: Semaphore::const_new(max), hosts: Mutex::new(BTreeMap::new()), projects: Mutex::new(BTreeMap::new()), look_up }
     }
 
     /// Looks a host up once there is a place for it. The lookup keeps its place until it ends.
-    pub(crate) async fn of(&'static self, host: String) -> io::Result<Addresses> {
+    pub(crate) async fn resolve(&'static self, host: String) -> io::Result<Addresses> {
         let places = (
             self.places_of(&host).acquire_owned().await.map_err(io::Error::other)?,
             self.places.acquire().await.map_err(io::Error::other)?,
@@ -125,7 +125,7 @@ impl Service<Name> for SystemNames {
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        Box::pin(self.0.of(name.as_str().to_owned()))
+        Box::pin(self.0.resolve(name.as_str().to_owned()))
     }
 }
 
@@ -143,9 +143,9 @@ mod tests {
     static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
     /// Opens the gate when dropped.
-    struct Opening;
+    struct GateOpener;
 
-    impl Drop for Opening {
+    impl Drop for GateOpener {
         fn drop(&mut self) {
             *GATE.0.lock().unwrap() = true;
             GATE.1.notify_all();
@@ -163,19 +163,19 @@ mod tests {
 
     /// Begins to look a host up, and stops waiting for it.
     fn abandon(lookups: &'static Lookups, host: &str) {
-        let lookup = pin!(lookups.of(host.to_owned()));
+        let lookup = pin!(lookups.resolve(host.to_owned()));
         assert!(lookup.poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
 
     #[tokio::test]
     async fn a_lookup_keeps_its_place_although_nobody_waits_for_it() {
         static LOOKUPS: Lookups = Lookups::new(4, behind_the_gate);
-        let opening = Opening;
+        let opening = GateOpener;
         for _ in 0..10 {
             abandon(&LOOKUPS, "a.slow.example");
         }
         assert_eq!(LOOKUPS.places.available_permits(), 4 - OF_HOST, "one host does not take all places");
-        let found = LOOKUPS.of("fast.example".to_owned()).await.unwrap();
+        let found = LOOKUPS.resolve("fast.example".to_owned()).await.unwrap();
         assert_eq!(found.count(), 1);
         for number in 0..10 {
             abandon(&LOOKUPS, &format!("{number}.slow.example"));
@@ -183,10 +183,10 @@ mod tests {
         assert_eq!(LOOKUPS.places.available_permits(), 0);
         abandon(&LOOKUPS, "fast.example");
         drop(opening);
-        assert_eq!(LOOKUPS.of("fast.example".to_owned()).await.unwrap().count(), 1);
+        assert_eq!(LOOKUPS.resolve("fast.example".to_owned()).await.unwrap().count(), 1);
         assert_eq!(BEGUN.load(Ordering::SeqCst), 4 + 2, "no lookup begins without a place");
         drop(LOOKUPS.places.acquire_many(4).await.unwrap());
-        LOOKUPS.of("other.example".to_owned()).await.unwrap();
+        LOOKUPS.resolve("other.example".to_owned()).await.unwrap();
         assert_eq!(LOOKUPS.hosts.lock().unwrap().len(), 1, "hosts that nobody looks up are forgotten");
     }
 
@@ -222,7 +222,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_is_looked_up_as_the_system_does() {
-        let found: Vec<SocketAddr> = PROVIDERS.of("localhost".to_owned()).await.unwrap().collect();
+        let found: Vec<SocketAddr> = PROVIDERS.resolve("localhost".to_owned()).await.unwrap().collect();
         assert!(!found.is_empty() && found.iter().all(|address| address.ip().is_loopback()), "{found:?}");
     }
 }

@@ -36,7 +36,7 @@ pub async fn resolve(
 }
 
 async fn look_up(lookups: &'static Lookups, host: &str, limit: Duration) -> Result<Vec<IpAddr>, BoxError> {
-    Ok(timeout(limit, lookups.of(host.to_owned())).await??.map(|address| address.ip()).collect())
+    Ok(timeout(limit, lookups.resolve(host.to_owned())).await??.map(|address| address.ip()).collect())
 }
 
 #[cfg(test)]

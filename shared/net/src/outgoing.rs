@@ -31,8 +31,8 @@ use tower::Service;
 use url::{Host, Url};
 use wire::id::ProjectId;
 
-pub use crate::answer::{Answer, Fault};
-use crate::answer::{Failure, unavailable, unsendable};
+pub use crate::answer::{Answer, AnswerError};
+use crate::answer::{AttemptError, unavailable, unsendable};
 use crate::connector::Connector;
 use crate::lookups::{Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
@@ -73,7 +73,7 @@ pub struct Outgoing<'a> {
     /// Whether the calls are to webhook endpoints, whose names have their own places for lookups.
     is_for_webhooks: bool,
     /// The time limit for an attempt.
-    patience: Duration,
+    timeout: Duration,
     /// The time limit for all calls together.
     until: Instant,
 }
@@ -87,7 +87,7 @@ impl<'a> Outgoing<'a> {
             stand_in: settings.provider_stand_in.as_deref(),
             project: Some(project),
             is_for_webhooks: false,
-            patience: PROVIDER_TIMEOUT,
+            timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
         }
     }
@@ -95,7 +95,7 @@ impl<'a> Outgoing<'a> {
     /// A client for Turnstile.
     pub fn for_challenges(settings: &'a Settings, project: &'a ProjectId) -> Self {
         let until = Instant::now() + CHALLENGE_TIMEOUT;
-        Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
+        Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
     /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
@@ -106,13 +106,13 @@ impl<'a> Outgoing<'a> {
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
     /// stands in for providers; `project` is `None` if it only checks URLs.
-    pub(crate) fn of_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
+    pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self {
             allow_private: settings.allow_private_issuers,
             stand_in: None,
             project,
             is_for_webhooks: true,
-            patience: PROVIDER_TIMEOUT,
+            timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
         }
     }
@@ -120,13 +120,13 @@ impl<'a> Outgoing<'a> {
     /// Whether there is time left for a whole attempt. If not, do not send what must not be sent
     /// twice.
     pub fn has_time(self) -> bool {
-        Instant::now() + self.patience <= self.until
+        Instant::now() + self.timeout <= self.until
     }
 
     /// A client for tests, which may call this machine.
     #[cfg(test)]
-    pub(crate) fn of_tests(patience: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, patience, until }
+    pub(crate) fn for_tests(timeout: Duration, until: Instant) -> Outgoing<'static> {
+        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, timeout, until }
     }
 
     /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
@@ -141,13 +141,13 @@ impl<'a> Outgoing<'a> {
     /// Fetches a JSON document. Any status but 2xx is a fault. Parse documents of untrusted size
     /// and shape into a specific type, because a [`Value`] needs up to a hundred times the memory
     /// of the text.
-    pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, Fault> {
+    pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, AnswerError> {
         self.fetch(url, bearer, header).await?.successful()?.json()
     }
 
     /// Fetches a document. The status may be any below 500 except 429, and the media type may
     /// differ from JSON and JWT.
-    pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, Fault> {
+    pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, AnswerError> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
         self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await
@@ -155,7 +155,7 @@ impl<'a> Outgoing<'a> {
 
     /// Posts a form. Returns the status and the JSON answer, or `null` for a 401 without JSON. 3xx,
     /// 429, 5xx, and other answers without JSON are faults.
-    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(u16, Value), Fault> {
+    pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(u16, Value), AnswerError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
             // RFC 6749 §2.3.1: id and secret are form-encoded before they are joined.
@@ -177,7 +177,7 @@ impl<'a> Outgoing<'a> {
         url: &str,
         headers: impl IntoIterator<Item = (HeaderName, String)>,
         body: Bytes,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<Answer, AnswerError> {
         let is_safe = method.is_safe();
         let mut request = Request::builder().method(method).uri(self.check(url)?.as_str()).body(Full::new(body)).map_err(unsendable)?;
         request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
@@ -198,22 +198,22 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Sends a request once. Without a connection, it definitely did not reach the server.
-    async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+    async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
         self.admit(request.uri())?;
         let begun = Instant::now();
-        let end = (begun + self.patience).min(self.until);
+        let end = (begun + self.timeout).min(self.until);
         let connection = capture_connection(&mut request);
-        let late = |_| Failure::after(Fault::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
+        let late = |_| AttemptError::after(AnswerError::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
         let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
-        answer.map_err(|failure| Failure { is_unsent: connection.connection_metadata().is_none(), ..failure })
+        answer.map_err(|failure| AttemptError { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
     /// Fails if too many other hosts of the project are being looked up.
-    pub(crate) fn admit(self, uri: &Uri) -> Result<(), Failure> {
+    pub(crate) fn admit(self, uri: &Uri) -> Result<(), AttemptError> {
         let Some(project) = self.project else { return Ok(()) };
         self.lookups()
             .admit(project, uri.host().unwrap_or_default())
-            .map_err(|error| Failure { is_unsent: true, ..Failure::after(Fault::Unavailable(error.to_string())) })
+            .map_err(|error| AttemptError { is_unsent: true, ..AttemptError::after(AnswerError::Unavailable(error.to_string())) })
     }
 
     fn lookups(self) -> &'static Lookups {
@@ -222,16 +222,16 @@ impl<'a> Outgoing<'a> {
 
     /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
     /// host name is checked when it is resolved.
-    pub(crate) fn check(self, text: &str) -> Result<Url, Fault> {
-        let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a valid URL".to_owned()))?;
+    pub(crate) fn check(self, text: &str) -> Result<Url, AnswerError> {
+        let url = Url::parse(&self.place(text)).map_err(|_| AnswerError::Senseless("an endpoint is not a valid URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
             Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
             Some(Host::Domain(_)) => None,
-            None => return Err(Fault::Senseless("an endpoint has no host".to_owned())),
+            None => return Err(AnswerError::Senseless("an endpoint has no host".to_owned())),
         };
         let is_fit = self.allow_private || (url.scheme() == "https" && address.is_none_or(is_public));
-        if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(Fault::Private(text.to_owned())) }
+        if is_fit && matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(AnswerError::Private(text.to_owned())) }
     }
 
     pub(crate) fn client(self) -> &'static Client {
@@ -271,16 +271,18 @@ where
         .build(connector)
 }
 
-async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
-    let response = client.request(request).await.map_err(|error| Failure::after(unavailable(&error)))?;
+async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
+    let response = client.request(request).await.map_err(|error| AttemptError::after(unavailable(&error)))?;
     let status = response.status();
     let is_throttled = status == StatusCode::TOO_MANY_REQUESTS;
     if status.is_server_error() || is_throttled {
-        return Err(Failure { is_throttled, ..Failure::after(Fault::Unavailable(status.to_string())) });
+        return Err(AttemptError { is_throttled, ..AttemptError::after(AnswerError::Unavailable(status.to_string())) });
     }
     let body = Limited::new(response.into_body(), MAX_ANSWER).collect().await.map_err(|error| match error.downcast_ref() {
-        Some(LengthLimitError { .. }) => Failure::after(Fault::Senseless(format!("the answer has more than {MAX_ANSWER} bytes"))),
-        None => Failure::after(unavailable(&*error)),
+        Some(LengthLimitError { .. }) => {
+            AttemptError::after(AnswerError::Senseless(format!("the answer has more than {MAX_ANSWER} bytes")))
+        }
+        None => AttemptError::after(unavailable(&*error)),
     })?;
     Ok(Answer { status, body: body.to_bytes() })
 }
@@ -291,7 +293,7 @@ mod tests {
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;
-        Outgoing { allow_private, stand_in: None, project: None, is_for_webhooks: false, patience: PROVIDER_TIMEOUT, until }
+        Outgoing { allow_private, stand_in: None, project: None, is_for_webhooks: false, timeout: PROVIDER_TIMEOUT, until }
     }
 
     #[test]
@@ -316,6 +318,6 @@ mod tests {
     #[tokio::test]
     async fn a_host_that_resolves_to_this_machine_is_not_called() {
         let fault = outgoing(false).get::<Value>("https://localhost/x", None, None).await.expect_err("localhost is not public");
-        assert!(matches!(&fault, Fault::Unavailable(text) if text.contains("no public address")), "{fault}");
+        assert!(matches!(&fault, AnswerError::Unavailable(text) if text.contains("no public address")), "{fault}");
     }
 }

@@ -17,7 +17,7 @@ use rustls::RootCertStore;
 use tower::Service;
 
 use crate::answer::unavailable;
-use crate::outgoing::{Client, Fault, client};
+use crate::outgoing::{AnswerError, Client, client};
 use crate::resolver::PublicResolver;
 
 /// Two addresses of this machine: one stands for a public address, the other is private.
@@ -26,9 +26,9 @@ const PRIVATE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// The resolver of an attacker's domain; its answer can differ each time.
 #[derive(Clone)]
-struct Changing(Arc<Mutex<VecDeque<Vec<Ipv4Addr>>>>);
+struct ChangingResolver(Arc<Mutex<VecDeque<Vec<Ipv4Addr>>>>);
 
-impl Service<Name> for Changing {
+impl Service<Name> for ChangingResolver {
     type Response = std::vec::IntoIter<SocketAddr>;
     type Error = Infallible;
     type Future = Ready<Result<Self::Response, Self::Error>>;
@@ -58,13 +58,13 @@ fn count(listener: TcpListener) -> Arc<AtomicUsize> {
     count
 }
 
-fn client_of(answers: &[&[Ipv4Addr]]) -> (Client<Changing>, Changing) {
-    let names = Changing(Arc::new(Mutex::new(answers.iter().map(|answer| answer.to_vec()).collect())));
+fn client_of(answers: &[&[Ipv4Addr]]) -> (Client<ChangingResolver>, ChangingResolver) {
+    let names = ChangingResolver(Arc::new(Mutex::new(answers.iter().map(|answer| answer.to_vec()).collect())));
     let resolver = PublicResolver { names: names.clone(), may_call: |address| address == PUBLIC };
     (client(resolver, RootCertStore::empty(), None), names)
 }
 
-async fn call(client: &Client<Changing>, port: u16) -> Result<u16, Fault> {
+async fn call(client: &Client<ChangingResolver>, port: u16) -> Result<u16, AnswerError> {
     let request = http::Request::get(format!("http://rebinding.example:{port}/")).body(Full::<Bytes>::default()).expect("a request");
     client.request(request).await.map(|answer| answer.status().as_u16()).map_err(|error| unavailable(&error))
 }
@@ -79,7 +79,7 @@ async fn a_connection_goes_to_the_address_that_was_checked() {
     assert_eq!(call(&client, port).await.expect("an answer"), 204);
     assert_eq!(names.0.lock().expect("a lock").len(), 3, "one answer is both checked and used");
     let fault = call(&client, port).await.expect_err("the address has changed to a private one");
-    assert!(matches!(&fault, Fault::Unavailable(text) if text.contains("no public address")), "{fault}");
+    assert!(matches!(&fault, AnswerError::Unavailable(text) if text.contains("no public address")), "{fault}");
     for _ in 0..2 {
         assert_eq!(call(&client, port).await.expect("an answer"), 204);
     }
@@ -93,6 +93,6 @@ async fn a_private_address_is_not_tried_after_a_public_one_fails() {
     let inside = count(inside);
     let (client, _) = client_of(&[&[PUBLIC, PRIVATE]]);
     let fault = call(&client, port).await.expect_err("nobody listens at the public address");
-    assert!(matches!(fault, Fault::Unavailable(_)), "{fault}");
+    assert!(matches!(fault, AnswerError::Unavailable(_)), "{fault}");
     assert_eq!(inside.load(Ordering::SeqCst), 0);
 }

@@ -9,7 +9,7 @@ use http_body_util::Full;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::answer::{Fault, unavailable};
+use crate::answer::{AnswerError, unavailable};
 use crate::lookups::{Lookups, SystemNames};
 use crate::outgoing::client;
 use crate::proxy::Proxy;
@@ -82,7 +82,7 @@ fn proxy(port: u16) -> (String, Arc<Mutex<Vec<String>>>) {
     (url, requests)
 }
 
-async fn call(url: &str, pem: &[u8], proxy: Option<Proxy>) -> Result<u16, Fault> {
+async fn call(url: &str, pem: &[u8], proxy: Option<Proxy>) -> Result<u16, AnswerError> {
     let mut roots = RootCertStore::empty();
     tls::trust(&mut roots, pem).expect("a certificate");
     let request = http::Request::get(url).body(Full::<Bytes>::default()).expect("a request");
@@ -111,7 +111,7 @@ async fn a_name_with_private_addresses_is_not_called_through_the_proxy_either() 
     let (port, pem) = tls_server(&["private.example"]);
     let (url, requests) = proxy(port);
     let fault = call("https://private.example/", &pem, Some(Proxy::new(&url, "").expect("a proxy"))).await.expect_err("a private host");
-    assert!(matches!(&fault, Fault::Unavailable(text) if text.contains("no public address")), "{fault}");
+    assert!(matches!(&fault, AnswerError::Unavailable(text) if text.contains("no public address")), "{fault}");
     assert!(requests.lock().expect("a lock").is_empty());
 }
 
@@ -135,5 +135,5 @@ async fn a_certificate_of_a_private_ca_is_accepted_only_if_the_operator_trusts_i
     let (_, other) = tls_server(&["public.example"]);
     let url = format!("https://public.example:{port}/");
     assert_eq!(call(&url, &pem, None).await.expect("an answer"), 204);
-    assert!(matches!(call(&url, &other, None).await, Err(Fault::Unavailable(_))));
+    assert!(matches!(call(&url, &other, None).await, Err(AnswerError::Unavailable(_))));
 }

@@ -15,7 +15,7 @@ use url::{Host, Url};
 use wire::id::ProjectId;
 
 use crate::answer::{unavailable, unsendable};
-use crate::outgoing::{Fault, Outgoing};
+use crate::outgoing::{AnswerError, Outgoing};
 
 /// The time limit for a delivery, from resolving the endpoint's name to the status of its answer.
 pub const BUDGET: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const MAX_URL: usize = 2048;
 
 /// The answer of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
+pub struct EndpointAnswer {
     /// The status.
     pub status: u16,
     /// The beginning of the body.
@@ -53,7 +53,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
-    Outgoing::of_webhooks(settings, None).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
+    Outgoing::for_webhooks(settings, None).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -73,8 +73,8 @@ pub async fn post(
     headers: Vec<(String, String)>,
     body: String,
     budget: Duration,
-) -> Result<Posted, Fault> {
-    let outgoing = Outgoing::of_webhooks(settings, Some(project));
+) -> Result<EndpointAnswer, AnswerError> {
+    let outgoing = Outgoing::for_webhooks(settings, Some(project));
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -87,9 +87,9 @@ pub async fn post(
     }
     outgoing.admit(request.uri()).map_err(|failure| failure.fault)?;
     let sent = timeout(budget, outgoing.client().request(request)).await;
-    let late = |_| Fault::Unavailable(format!("no answer within {} s", budget.as_secs()));
+    let late = |_| AnswerError::Unavailable(format!("no answer within {} s", budget.as_secs()));
     let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;
-    Ok(Posted { status: response.status().as_u16(), body: beginning(response.into_body()).await })
+    Ok(EndpointAnswer { status: response.status().as_u16(), body: beginning(response.into_body()).await })
 }
 
 /// The first KB of a body, or as much of it as arrives in time.

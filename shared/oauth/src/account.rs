@@ -5,12 +5,12 @@ use crypto::shared_secret::hmac_sha256_hex;
 use jiff::Timestamp;
 use model::provider::catalog::Api;
 use model::provider::profile::{Fields, NoAccount, Profile};
-use net::outgoing::{Answer, Fault, Outgoing};
+use net::outgoing::{Answer, AnswerError, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use wire::json::is_too_complex;
 
-use crate::id_token::{self, Expected};
+use crate::id_token::{self, Expectations};
 use crate::tokens::Tokens;
 
 /// The HMAC algorithms of ID tokens.
@@ -36,16 +36,17 @@ pub(crate) struct OpenId {
     pub(crate) hmac: Vec<&'static str>,
 }
 
-fn senseless(error: NoAccount) -> Fault {
-    Fault::Senseless(error.to_string())
+fn senseless(error: NoAccount) -> AnswerError {
+    AnswerError::Senseless(error.to_string())
 }
 
 impl Reader<'_> {
     /// The account in an ID token, with missing claims from userinfo.
-    pub(crate) async fn of_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {
-        let missing = || Fault::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
+    pub(crate) async fn read_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, AnswerError> {
+        let missing =
+            || AnswerError::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
         let token = tokens.id_token.as_ref().ok_or_else(missing)?;
-        let expected = Expected {
+        let expected = Expectations {
             issuer: &source.issuer,
             jwks_uri: &source.jwks_uri,
             client_ids: &[self.client_id],
@@ -63,19 +64,19 @@ impl Reader<'_> {
             }
             Ok(None) => Ok(profile),
             // The token alone is enough to sign in.
-            Err(Fault::Unavailable(_) | Fault::Senseless(_)) if profile.email.is_some() => Ok(profile),
+            Err(AnswerError::Unavailable(_) | AnswerError::Senseless(_)) if profile.email.is_some() => Ok(profile),
             Err(fault) => Err(fault),
         }
     }
 
     /// The claims of the userinfo endpoint (OpenID Connect Core §5.3), as JSON or as a JWT signed
     /// by the issuer; `None` if the endpoint does not exist or refuses the token.
-    async fn userinfo(&self, endpoint: &str, expected: &Expected<'_>, tokens: &Tokens) -> Result<Option<Value>, Fault> {
+    async fn userinfo(&self, endpoint: &str, expected: &Expectations<'_>, tokens: &Tokens) -> Result<Option<Value>, AnswerError> {
         let answer = self.outgoing.fetch(endpoint, Some(tokens.access_token.expose_secret()), None).await?;
         match answer.status() {
             200..=299 => {}
             401 | 403 | 404 => return Ok(None),
-            status => return Err(Fault::Senseless(format!("the userinfo endpoint answers {status}"))),
+            status => return Err(AnswerError::Senseless(format!("the userinfo endpoint answers {status}"))),
         }
         let text = answer.text().unwrap_or_default().trim_start();
         if text.starts_with('{') {
@@ -85,11 +86,11 @@ impl Reader<'_> {
     }
 
     /// The account, from a provider's own API.
-    pub(crate) async fn of_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, Fault> {
+    pub(crate) async fn read_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, AnswerError> {
         let answer = self.ask(api, &tokens.access_token).await?;
         let refused = |status: u16| match status {
-            401 => Fault::Unauthorized,
-            status => Fault::Refused(format!("its API answers {status}")),
+            401 => AnswerError::Unauthorized,
+            status => AnswerError::Refused(format!("its API answers {status}")),
         };
         if !is_success(&answer) {
             return Err(refused(answer.status()));
@@ -111,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// Calls the API that returns the account.
-    pub(crate) async fn ask(&self, api: &Api, token: &SecretString) -> Result<Answer, Fault> {
+    pub(crate) async fn ask(&self, api: &Api, token: &SecretString) -> Result<Answer, AnswerError> {
         let header = api.client_id_header.map(|name| (name, self.client_id));
         let proof = |name: &str| {
             let separator = if api.url.contains('?') { '&' } else { '?' };
@@ -127,9 +128,9 @@ fn is_success(answer: &Answer) -> bool {
 }
 
 /// The JSON of an answer.
-pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
+pub(crate) fn value(answer: &Answer) -> Result<Value, AnswerError> {
     if is_too_complex(answer.text().unwrap_or_default().as_bytes()) {
-        return Err(Fault::Senseless("an answer has too many fields".to_owned()));
+        return Err(AnswerError::Senseless("an answer has too many fields".to_owned()));
     }
     answer.json()
 }
@@ -138,9 +139,9 @@ pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
 ///
 /// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
 /// the address next to it, so it is not applied to a different address.
-fn add(claims: &mut Value, more: &Value) -> Result<(), Fault> {
+fn add(claims: &mut Value, more: &Value) -> Result<(), AnswerError> {
     if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
-        return Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()));
+        return Err(AnswerError::Senseless("the userinfo response belongs to another account".to_owned()));
     }
     let same = |one: &Value, other: &Value| match (one.as_str(), other.as_str()) {
         (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),

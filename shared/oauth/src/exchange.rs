@@ -8,7 +8,7 @@ use model::provider::catalog::scopes::joined;
 use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT, TokenCheck};
 use model::provider::profile::Profile;
 use model::sign_in::authorization::uses_pkce;
-use net::outgoing::{Answer, Fault, Outgoing};
+use net::outgoing::{Answer, AnswerError, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::account::{HMAC, OpenId, Reader, value};
@@ -54,7 +54,7 @@ pub struct Grant<'a> {
 
 /// Why a provider did not issue tokens.
 #[derive(Debug, thiserror::Error)]
-pub enum NotIssued {
+pub enum ExchangeError {
     /// The provider does not, or no longer, accept the code or the refresh token.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
@@ -63,24 +63,24 @@ pub enum NotIssued {
     Client(String),
     /// The provider's answer was unusable or missing, or refused the request for another reason.
     #[error(transparent)]
-    Fault(Fault),
+    Fault(AnswerError),
 }
 
-impl From<Fault> for NotIssued {
+impl From<AnswerError> for ExchangeError {
     /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
     /// Connect Core §3.1.2.6, and codes of GitHub and Facebook).
-    fn from(fault: Fault) -> Self {
+    fn from(fault: AnswerError) -> Self {
         match fault {
-            Fault::Refused(code) => match code.as_str() {
+            AnswerError::Refused(code) => match code.as_str() {
                 "invalid_grant" | "access_denied" | "consent_required" | "invalid_token" | "unauthorized_client" | "bad_refresh_token" => {
                     Self::Grant(code)
                 }
                 INVALID_CLIENT | "incorrect_client_credentials" | "OAuthException 1" | "OAuthException 101" => Self::Client(code),
-                "temporarily_unavailable" | "server_error" => Self::Fault(Fault::Unavailable(code)),
+                "temporarily_unavailable" | "server_error" => Self::Fault(AnswerError::Unavailable(code)),
                 "invalid_request" | "invalid_scope" | "unsupported_grant_type" | "redirect_uri_mismatch" => {
-                    Self::Fault(Fault::Misconfigured(format!("it answers {code}")))
+                    Self::Fault(AnswerError::Misconfigured(format!("it answers {code}")))
                 }
-                _ => Self::Fault(Fault::Refused(code)),
+                _ => Self::Fault(AnswerError::Refused(code)),
             },
             fault => Self::Fault(fault),
         }
@@ -106,7 +106,7 @@ impl<'a> Peer<'a> {
         Self { outgoing, provider, client, now }
     }
 
-    async fn endpoints(&self) -> Result<Endpoints, Fault> {
+    async fn endpoints(&self) -> Result<Endpoints, AnswerError> {
         let Some(known) = catalog::find(&self.provider.id) else {
             let issuer = self.provider.issuer.as_deref().unwrap_or_default();
             let found = metadata::discover(self.outgoing, issuer, self.now).await?;
@@ -135,28 +135,28 @@ impl<'a> Peer<'a> {
     }
 
     /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
-    /// refuses the code or the client ([`NotIssued::from`] tells which), or if one of its answers
-    /// violates the protocol.
-    pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
+    /// refuses the code or the client ([`ExchangeError::from`] tells which), or if one of its
+    /// answers violates the protocol.
+    pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), AnswerError> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
             // RFC 9207 §2.4: a response without the issuer may come from a mix-up attack.
-            return Err(Fault::Refused("the authorization response does not name its issuer (`iss`)".to_owned()));
+            return Err(AnswerError::Refused("the authorization response does not name its issuer (`iss`)".to_owned()));
         }
         let mut form = vec![("grant_type", "authorization_code"), ("code", grant.code), ("redirect_uri", grant.callback)];
         form.extend(uses_pkce(&self.provider.id).then(|| ("code_verifier", grant.verifier.expose_secret())));
         form.extend(self.scope(grant.scope));
         let tokens = self.tokens(&endpoints, form).await?;
         let profile = match &endpoints.source {
-            Source::OpenId(source) => self.reader().of_openid(source, &tokens, grant.nonce).await?,
-            Source::Api(api) => self.reader().of_api(api, &tokens).await?,
+            Source::OpenId(source) => self.reader().read_openid(source, &tokens, grant.nonce).await?,
+            Source::Api(api) => self.reader().read_api(api, &tokens).await?,
         };
         Ok((tokens, profile))
     }
 
     /// Gets a new access token from the provider (RFC 6749 §6). `scope` has the scopes of the
     /// refresh token.
-    pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, NotIssued> {
+    pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, ExchangeError> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
         // The scope that asked for the refresh token also asks for the next one; providers often do
@@ -168,7 +168,7 @@ impl<'a> Peer<'a> {
 
     /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
     /// outside the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
-    pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, Fault> {
+    pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, AnswerError> {
         let token = access_token.expose_secret();
         let Some(known) = catalog::find(&self.provider.id) else {
             let Source::OpenId(OpenId { userinfo: Some(endpoint), .. }) = self.endpoints().await?.source else { return Ok(None) };
@@ -180,7 +180,7 @@ impl<'a> Peer<'a> {
                 return match answer["error"].as_str() {
                     None if (200..=299).contains(&status) => Ok(Some(true)),
                     Some("invalid_token") => Ok(Some(false)),
-                    _ => Err(Fault::Refused(status.to_string())),
+                    _ => Err(AnswerError::Refused(status.to_string())),
                 };
             }
             (TokenCheck::Account, Identity::Api(api)) => (api, None),
@@ -191,7 +191,7 @@ impl<'a> Peer<'a> {
         judged(&self.reader().ask(&api, access_token).await?, number).map(Some)
     }
 
-    async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
+    async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, AnswerError> {
         let (id, secret) = (self.client.id.as_str(), self.client.secret.expose_secret());
         let mut form: Vec<(&str, &str)> = form;
         let basic = match endpoints.client_auth {
@@ -204,25 +204,25 @@ impl<'a> Peer<'a> {
         let (status, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
         // GitHub reports errors with status 200.
         if let Some(error) = error(&answer) {
-            return Err(Fault::Refused(error));
+            return Err(AnswerError::Refused(error));
         }
         if (200..=299).contains(&status) {
             return Tokens::read(&answer, self.now);
         }
         // RFC 6749 §5.2: only an unauthenticated client gets a 401.
         let code = if status == 401 { INVALID_CLIENT } else { "it gave no reason" };
-        Err(Fault::Refused(code.to_owned()))
+        Err(AnswerError::Refused(code.to_owned()))
     }
 }
 
 /// Whether an answer to a call with an access token shows that the provider accepts the token.
 /// `number` is the value at `/error/code` of a provider that refuses a token with the status 400 in
 /// place of 401.
-fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, Fault> {
+fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, AnswerError> {
     match answer.status() {
         200..=299 => Ok(true),
         401 => Ok(false),
         400 if number.is_some() && value(answer)?["error"]["code"].as_i64() == number => Ok(false),
-        status => Err(Fault::Refused(status.to_string())),
+        status => Err(AnswerError::Refused(status.to_string())),
     }
 }

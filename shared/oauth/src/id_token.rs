@@ -3,7 +3,7 @@
 
 use crypto::shared_secret::verify_hmac;
 use jiff::Timestamp;
-use net::outgoing::{Fault, Outgoing};
+use net::outgoing::{AnswerError, Outgoing};
 use secrecy::SecretString;
 use serde_json::Value;
 use subtle::ConstantTimeEq as _;
@@ -16,7 +16,7 @@ use crate::metadata;
 const LEEWAY: f64 = 60.0;
 
 /// The required values of an ID token, and the keys that verify it.
-pub struct Expected<'a> {
+pub struct Expectations<'a> {
     /// The required `iss`.
     pub issuer: &'a str,
     /// URL of the issuer's keys.
@@ -33,35 +33,35 @@ pub struct Expected<'a> {
 
 /// Why a token is not valid.
 #[derive(Debug, thiserror::Error)]
-pub enum NotVerified {
+pub enum VerificationError {
     /// Because of the token.
     #[error("the token is not valid: {0}")]
-    Token(Fault),
+    Token(AnswerError),
     /// The issuer's keys cannot be read.
     #[error("the issuer's keys cannot be read: {0}")]
-    Keys(Fault),
+    Keys(AnswerError),
 }
 
-impl From<NotVerified> for Fault {
-    fn from(error: NotVerified) -> Self {
+impl From<VerificationError> for AnswerError {
+    fn from(error: VerificationError) -> Self {
         match error {
-            NotVerified::Token(fault) | NotVerified::Keys(fault) => fault,
+            VerificationError::Token(fault) | VerificationError::Keys(fault) => fault,
         }
     }
 }
 
 /// The fault of this token; the next one may be valid.
-fn senseless(text: impl std::fmt::Display) -> NotVerified {
-    NotVerified::Token(Fault::Senseless(format!("ID token: {text}")))
+fn senseless(text: impl std::fmt::Display) -> VerificationError {
+    VerificationError::Token(AnswerError::Senseless(format!("ID token: {text}")))
 }
 
 /// The fault of all tokens from this issuer.
-fn misconfigured(text: impl std::fmt::Display) -> NotVerified {
-    NotVerified::Token(Fault::Misconfigured(format!("ID token: {text}")))
+fn misconfigured(text: impl std::fmt::Display) -> VerificationError {
+    VerificationError::Token(AnswerError::Misconfigured(format!("ID token: {text}")))
 }
 
 /// The claims of a valid ID token.
-pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, NotVerified> {
+pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expectations<'_>, now: Timestamp) -> Result<Value, VerificationError> {
     let claims = verify_signature(outgoing, token, expected, now).await?;
     check(&claims, expected, seconds(now))?;
     Ok(claims)
@@ -72,9 +72,9 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
 pub(crate) async fn verify_claims(
     outgoing: Outgoing<'_>,
     token: &str,
-    expected: &Expected<'_>,
+    expected: &Expectations<'_>,
     now: Timestamp,
-) -> Result<Value, NotVerified> {
+) -> Result<Value, VerificationError> {
     let claims = verify_signature(outgoing, token, expected, now).await?;
     let has = |name: &str| claims.get(name).is_some();
     if has("iss") {
@@ -89,7 +89,12 @@ pub(crate) async fn verify_claims(
     Ok(claims)
 }
 
-async fn verify_signature(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, NotVerified> {
+async fn verify_signature(
+    outgoing: Outgoing<'_>,
+    token: &str,
+    expected: &Expectations<'_>,
+    now: Timestamp,
+) -> Result<Value, VerificationError> {
     let jwt = Jwt::parse(token).map_err(misconfigured)?;
     if let Some((secret, algorithms)) = expected.shared
         && algorithms.contains(&jwt.algorithm.as_str())
@@ -98,7 +103,7 @@ async fn verify_signature(outgoing: Outgoing<'_>, token: &str, expected: &Expect
         return if is_signed { Ok(jwt.claims) } else { Err(senseless("its signature is not made with the client secret")) };
     }
     let algorithm = jwt.asymmetric().ok_or_else(|| misconfigured("its algorithm is not supported"))?;
-    match metadata::verify(outgoing, expected.jwks_uri, (&jwt, algorithm), now).await.map_err(NotVerified::Keys)? {
+    match metadata::verify(outgoing, expected.jwks_uri, (&jwt, algorithm), now).await.map_err(VerificationError::Keys)? {
         Verification::Signed => Ok(jwt.claims),
         Verification::NoKey => Err(senseless("it was signed with none of the issuer's keys")),
         Verification::Forged => Err(senseless("its signature is not valid")),
@@ -121,7 +126,7 @@ pub fn expiry(claims: &Value) -> Option<Timestamp> {
     Timestamp::from_second(second).ok()
 }
 
-fn check(claims: &Value, expected: &Expected<'_>, now: f64) -> Result<(), NotVerified> {
+fn check(claims: &Value, expected: &Expectations<'_>, now: f64) -> Result<(), VerificationError> {
     check_issuer(claims, expected)?;
     check_audience(claims, expected)?;
     if claims["sub"].as_str().is_none_or(str::is_empty) {
@@ -143,11 +148,11 @@ fn check(claims: &Value, expected: &Expected<'_>, now: f64) -> Result<(), NotVer
     if has_nonce {
         Ok(())
     } else {
-        Err(NotVerified::Token(Fault::Refused("the nonce of the ID token is missing, wrong or unexpected".to_owned())))
+        Err(VerificationError::Token(AnswerError::Refused("the nonce of the ID token is missing, wrong or unexpected".to_owned())))
     }
 }
 
-fn check_issuer(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
+fn check_issuer(claims: &Value, expected: &Expectations<'_>) -> Result<(), VerificationError> {
     let wanted = metadata::issuer_of(expected.issuer, claims);
     if claims["iss"].as_str() == Some(&wanted) {
         Ok(())
@@ -159,7 +164,7 @@ fn check_issuer(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerifi
 /// The client must be an audience. If there are others, the token must name the client as the
 /// authorized party (`azp`). With a single audience, `azp` is left to extensions (errata 2 of
 /// §3.1.3.7).
-fn check_audience(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
+fn check_audience(claims: &Value, expected: &Expectations<'_>) -> Result<(), VerificationError> {
     let is_client = |value: &Value| value.as_str().is_some_and(|id| expected.client_ids.contains(&id));
     let (has_client, has_others) = match &claims["aud"] {
         Value::Array(audiences) => (audiences.iter().any(is_client), audiences.len() > 1),
@@ -174,7 +179,7 @@ fn check_audience(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVeri
     Ok(())
 }
 
-fn check_expiry(claims: &Value, now: f64) -> Result<(), NotVerified> {
+fn check_expiry(claims: &Value, now: f64) -> Result<(), VerificationError> {
     match time(claims, "exp") {
         Some(exp) if exp > now - LEEWAY => Ok(()),
         Some(_) => Err(senseless("it has expired")),
@@ -188,8 +193,8 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: Expected<'_> =
-        Expected { issuer: "https://i.example", jwks_uri: "", client_ids: &["me"], nonce: Some("n"), shared: None };
+    const EXPECTED: Expectations<'_> =
+        Expectations { issuer: "https://i.example", jwks_uri: "", client_ids: &["me"], nonce: Some("n"), shared: None };
 
     fn good() -> Value {
         json!({ "iss": "https://i.example", "sub": "1", "exp": 200, "iat": 100, "nonce": "n", "aud": "me" })
@@ -226,7 +231,7 @@ mod tests {
         ] {
             assert!(check(&with(name, value.clone()), &EXPECTED, 150.0).is_err(), "{name}: {value}");
         }
-        let without = Expected { nonce: None, ..EXPECTED };
+        let without = Expectations { nonce: None, ..EXPECTED };
         assert!(check(&good(), &without, 150.0).is_err(), "a nonce that the caller does not know");
         assert!(check(&with("nonce", json!(null)), &without, 150.0).is_ok());
         let mut several = with("aud", json!(["me", "other"]));

@@ -15,7 +15,7 @@ use crypto::jws::Algorithm;
 use jiff::{SignedDuration, Timestamp};
 use model::provider::catalog::ClientAuth;
 use model::provider::catalog::scopes::OFFLINE_ACCESS;
-use net::outgoing::{Fault, Outgoing};
+use net::outgoing::{AnswerError, Outgoing};
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use url::Url;
@@ -61,14 +61,14 @@ pub struct Metadata {
     has_offline_access: bool,
 }
 
-struct Kept<T> {
+struct CacheEntry<T> {
     url: String,
     document: Arc<T>,
     read_at: Timestamp,
 }
 
 /// The cached documents of a kind, oldest first.
-struct Cache<T>(Mutex<VecDeque<Kept<T>>>);
+struct Cache<T>(Mutex<VecDeque<CacheEntry<T>>>);
 
 static METADATA: Cache<Metadata> = Cache(Mutex::new(VecDeque::new()));
 static KEYS: Cache<Keys> = Cache(Mutex::new(VecDeque::new()));
@@ -110,7 +110,7 @@ impl<T: DeserializeOwned> Cache<T> {
         if all.len() >= KEPT {
             all.pop_front();
         }
-        all.push_back(Kept { url, document, read_at });
+        all.push_back(CacheEntry { url, document, read_at });
     }
 
     /// The cached document, if it was fetched less than `fresh` ago. Otherwise it is fetched, and
@@ -120,8 +120,8 @@ impl<T: DeserializeOwned> Cache<T> {
         outgoing: Outgoing<'_>,
         url: &str,
         (fresh, now): (SignedDuration, Timestamp),
-        check: impl Fn(&T) -> Result<(), Fault>,
-    ) -> Result<Arc<T>, Fault> {
+        check: impl Fn(&T) -> Result<(), AnswerError>,
+    ) -> Result<Arc<T>, AnswerError> {
         let place = outgoing.place(url);
         if let Some(document) = self.find(&place, fresh, now) {
             return check(&document).map(|()| document);
@@ -134,19 +134,19 @@ impl<T: DeserializeOwned> Cache<T> {
 }
 
 /// The fault of a document that an issuer must publish; a refusal is permanent.
-fn published(fault: Fault, url: &str) -> Fault {
+fn published(fault: AnswerError, url: &str) -> AnswerError {
     match fault {
-        Fault::Refused(status) => Fault::Misconfigured(format!("{url} answers {status}")),
-        Fault::Unauthorized => Fault::Misconfigured(format!("{url} requires a token")),
+        AnswerError::Refused(status) => AnswerError::Misconfigured(format!("{url} answers {status}")),
+        AnswerError::Unauthorized => AnswerError::Misconfigured(format!("{url} requires a token")),
         fault => fault,
     }
 }
 
 /// Checks that an authorization endpoint is safe to navigate to: a URL such as `javascript:…` would
 /// run a script in the app.
-fn check_location(endpoint: &str) -> Result<(), Fault> {
+fn check_location(endpoint: &str) -> Result<(), AnswerError> {
     let url = Url::parse(endpoint).ok().filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"));
-    url.map(drop).ok_or_else(|| Fault::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
+    url.map(drop).ok_or_else(|| AnswerError::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
 }
 
 /// Whether an issuer's metadata may name this other issuer: at Microsoft, each tenant is an issuer,
@@ -168,26 +168,26 @@ pub(crate) fn issuer_of(issuer: &str, claims: &serde_json::Value) -> String {
 
 /// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3), except
 /// at Microsoft.
-pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
+pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     discover_since(outgoing, issuer, (FRESH, now)).await
 }
 
 /// Like [`discover`], but reads the issuer's keys, too, and bypasses the cache. Also fails if there
 /// is no key to verify a signature with and the issuer does not sign with the client's secret.
-pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
+pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
     let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;
     if keys.is_empty() && !["HS256", "HS384", "HS512"].iter().any(|algorithm| metadata.signs_with(algorithm)) {
-        return Err(Fault::Misconfigured(format!("{} has no key that can verify a signature", metadata.jwks_uri)));
+        return Err(AnswerError::Misconfigured(format!("{} has no key that can verify a signature", metadata.jwks_uri)));
     }
     Ok(metadata)
 }
 
-async fn discover_since(outgoing: Outgoing<'_>, issuer: &str, when: (SignedDuration, Timestamp)) -> Result<Metadata, Fault> {
+async fn discover_since(outgoing: Outgoing<'_>, issuer: &str, when: (SignedDuration, Timestamp)) -> Result<Metadata, AnswerError> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let check = |metadata: &Metadata| match &metadata.issuer {
         named if named == issuer || is_tenant_of(named, issuer) => check_location(&metadata.authorization_endpoint),
-        named => Err(Fault::Misconfigured(format!("the metadata of {issuer} names another issuer: {named}"))),
+        named => Err(AnswerError::Misconfigured(format!("the metadata of {issuer} names another issuer: {named}"))),
     };
     METADATA.read(outgoing, &url, when, check).await.map(Arc::unwrap_or_clone)
 }
@@ -198,7 +198,7 @@ pub(crate) async fn verify(
     jwks_uri: &str,
     (jwt, algorithm): (&Jwt<'_>, Algorithm),
     now: Timestamp,
-) -> Result<Verification, Fault> {
+) -> Result<Verification, AnswerError> {
     let keys = KEYS.read(outgoing, jwks_uri, (FRESH, now), |_| Ok(())).await?;
     let verification = keys.verify(jwt, algorithm);
     if verification == Verification::Signed {

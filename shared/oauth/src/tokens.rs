@@ -1,7 +1,7 @@
 //! The answers of token endpoints (RFC 6749 §5).
 
 use jiff::{SignedDuration, Timestamp};
-use net::outgoing::Fault;
+use net::outgoing::AnswerError;
 use secrecy::SecretString;
 use serde_json::Value;
 use wire::clock::after;
@@ -29,22 +29,23 @@ const MAX_LENGTH: usize = 16 * 1024;
 
 impl Tokens {
     /// Reads a successful answer.
-    pub(crate) fn read(answer: &Value, now: Timestamp) -> Result<Self, Fault> {
+    pub(crate) fn read(answer: &Value, now: Timestamp) -> Result<Self, AnswerError> {
         let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
         // Tokens of other types are unusable (§7.1). Some providers do not name the type.
         if let Some(kind) = answer["token_type"].as_str().filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
-            return Err(Fault::Misconfigured(format!("its tokens have the type {kind:.20}, not Bearer")));
+            return Err(AnswerError::Misconfigured(format!("its tokens have the type {kind:.20}, not Bearer")));
         }
         let scope = scope(answer);
         let texts = [answer["access_token"].as_str(), answer["refresh_token"].as_str(), scope.as_deref()];
         if texts.into_iter().flatten().any(|text| text.len() > MAX_LENGTH) {
-            return Err(Fault::Misconfigured(format!("a token or the list of scopes has more than {MAX_LENGTH} bytes")));
+            return Err(AnswerError::Misconfigured(format!("a token or the list of scopes has more than {MAX_LENGTH} bytes")));
         }
         // Some providers send the number as a text, or with a fraction.
         let number = &answer["expires_in"];
         let seconds = number.as_f64().or_else(|| number.as_str()?.trim().parse().ok()).filter(|seconds| (0.0..=MAX_LIFE).contains(seconds));
         Ok(Self {
-            access_token: secret("access_token").ok_or_else(|| Fault::Senseless("the token response has no access token".to_owned()))?,
+            access_token: secret("access_token")
+                .ok_or_else(|| AnswerError::Senseless("the token response has no access token".to_owned()))?,
             refresh_token: secret("refresh_token"),
             id_token: secret("id_token"),
             expires_at: seconds.and_then(|seconds| SignedDuration::try_from_secs_f64(seconds.floor()).ok()).map(|life| after(now, life)),
@@ -86,7 +87,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn read(name: &str, value: Value) -> Result<Tokens, Fault> {
+    fn read(name: &str, value: Value) -> Result<Tokens, AnswerError> {
         let mut answer = json!({ "access_token": "a" });
         answer[name] = value;
         Tokens::read(&answer, NOW)
@@ -118,7 +119,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         for name in ["access_token", "refresh_token", "scope"] {
             assert!(read(name, json!("x".repeat(MAX_LENGTH))).is_ok(), "{name}");
-            assert!(matches!(read(name, json!("x".repeat(MAX_LENGTH + 1))), Err(Fault::Misconfigured(_))), "{name}");
+            assert!(matches!(read(name, json!("x".repeat(MAX_LENGTH + 1))), Err(AnswerError::Misconfigured(_))), "{name}");
         }
         assert!(read("scope", json!(vec!["x"; MAX_LENGTH])).is_err());
     }
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn only_bearer_tokens_are_used() {
         assert!(read("token_type", json!("BEARER")).is_ok() && read("token_type", Value::Null).is_ok());
-        assert!(matches!(read("token_type", json!("mac")), Err(Fault::Misconfigured(_))));
+        assert!(matches!(read("token_type", json!("mac")), Err(AnswerError::Misconfigured(_))));
         assert!(read("access_token", json!("")).is_err());
     }
 

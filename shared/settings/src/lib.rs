@@ -12,8 +12,8 @@ use crypto::password::cost::Cost;
 use crypto::password::hash::Hasher;
 use model::email::Email;
 use model::limit::{Limits, Rule};
-use model::provider::shared::{SHARED, Shareable, SharedClient, SharedClients};
-use model::security_contact::{Invalid, SecurityContact};
+use model::provider::shared::{SHARED, ShareableProvider, SharedClient, SharedClients};
+use model::security_contact::{InvalidContact, SecurityContact};
 use model::setting::senders::Senders;
 use secrecy::SecretString;
 use url::Url;
@@ -165,7 +165,7 @@ pub fn provider_stand_in() -> Result<Option<String>, Error> {
 /// The deployment's clients at OAuth providers (`GATELET_SHARED_GOOGLE_CLIENT_ID` and others).
 /// Functions that do not call providers have only the ids.
 pub fn shared_clients(variable: impl Fn(&str) -> Option<String>) -> SharedClients {
-    let client = |shared: Shareable| {
+    let client = |shared: ShareableProvider| {
         let (id, secret) = (variable(shared.id_variable)?, variable(shared.secret_variable).map(Into::into));
         Some((shared.id, SharedClient { id, secret }))
     };
@@ -196,7 +196,7 @@ pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
         (None, Some(_)) => return Err(Error::Missing(CONTACT)),
     };
     SecurityContact::parse(&contacts, &expires).map(Some).map_err(|invalid| {
-        let name = if matches!(invalid, Invalid::Contact(_)) { CONTACT } else { EXPIRES };
+        let name = if matches!(invalid, InvalidContact::Contact(_)) { CONTACT } else { EXPIRES };
         Error::InvalidSecurityText(name, invalid.to_string())
     })
 }

@@ -41,7 +41,7 @@ pub fn server_card(site_url: &str) -> Document {
         "websiteUrl": format!("{site_url}/docs"),
         "remotes": [{ "type": "streamable-http", "url": format!("{site_url}/mcp"), "supportedProtocolVersions": REVISIONS }],
     });
-    Document::of_release(SERVER_CARD, format!("{card:#}\n"))
+    Document::from_release(SERVER_CARD, format!("{card:#}\n"))
 }
 
 const SERVER_CARD: &str = "application/mcp-server-card+json";
@@ -69,7 +69,7 @@ pub fn catalog(site_url: &str) -> Document {
             entry("a2a", "Content, for agents", AGENT_CARD, "/.well-known/agent-card.json"),
         ],
     });
-    Document::of_release("application/ai-catalog+json", format!("{catalog:#}\n"))
+    Document::from_release("application/ai-catalog+json", format!("{catalog:#}\n"))
 }
 
 /// `/.well-known/agent-card.json`: the card of the agent (A2A 1.0).
@@ -91,7 +91,7 @@ pub fn card(site_url: &str) -> Document {
             "examples": ["Which apps are there?", "Posts about emails"],
         }],
     });
-    Document::of_release("application/json", format!("{card:#}\n"))
+    Document::from_release("application/json", format!("{card:#}\n"))
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
             ],
         },
     ]});
-    Document::of_release(LINKSET, format!("{catalog:#}\n"))
+    Document::from_release(LINKSET, format!("{catalog:#}\n"))
 }
 
 /// The header `Link` (RFC 8288) of the site's entry documents: links to the catalogs, the OpenAPI
@@ -66,5 +66,5 @@ pub const SITE_URL: &str = "https://site.invalid";
 
 /// `/openapi.json`: the OpenAPI document of all operations, with the URLs of the deployment.
 pub fn openapi(document: &str, site_url: &str, api_url: &str) -> Document {
-    Document::of_release("application/json", document.replace(API_URL, api_url).replace(SITE_URL, site_url))
+    Document::from_release("application/json", document.replace(API_URL, api_url).replace(SITE_URL, site_url))
 }

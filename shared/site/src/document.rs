@@ -24,11 +24,11 @@ pub const PLAIN: &str = "text/plain; charset=utf-8";
 pub const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 impl Document {
-    pub(crate) fn of_content(media_type: &'static str, body: String) -> Self {
+    pub(crate) fn from_content(media_type: &'static str, body: String) -> Self {
         Self { media_type, body, max_age: CONTENT_AGE }
     }
 
-    pub(crate) fn of_release(media_type: &'static str, body: impl Into<String>) -> Self {
+    pub(crate) fn from_release(media_type: &'static str, body: impl Into<String>) -> Self {
         Self { media_type, body: body.into(), max_age: RELEASE_AGE }
     }
 }

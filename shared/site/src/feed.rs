@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::content::{BlogPost, Content, MOST_BYTES};
+use model::content::{BlogPost, Content, MAX_BYTES};
 use serde_json::json;
 
 use crate::document::Document;
@@ -48,7 +48,7 @@ pub fn atom(content: &Content, site_url: &str) -> Document {
             markup(&post.excerpt),
         );
     }
-    Document::of_content("application/atom+xml; charset=utf-8", feed + "</feed>\n")
+    Document::from_content("application/atom+xml; charset=utf-8", feed + "</feed>\n")
 }
 
 /// `/feed.json`: the newest posts as a JSON Feed 1.1.
@@ -73,37 +73,37 @@ pub fn json(content: &Content, site_url: &str) -> Document {
         "language": "en",
         "items": newest(content).iter().map(item).collect::<Vec<_>>(),
     });
-    Document::of_content("application/feed+json", format!("{feed:#}\n"))
+    Document::from_content("application/feed+json", format!("{feed:#}\n"))
 }
 
 /// The maximum number of URLs in a sitemap, by the sitemap protocol.
-pub(crate) const MOST_PAGES: usize = 50_000;
+pub(crate) const MAX_PAGES: usize = 50_000;
 /// The maximum length of a URL in a sitemap, by the same protocol.
-const LONGEST_URL: usize = 2_047;
+const MAX_URL: usize = 2_047;
 
 /// `/sitemap.xml`: the pages of the site. Leaves out apps and posts with URLs of other sites, and
-/// anything beyond the limits of the protocol or [`MOST_BYTES`].
+/// anything beyond the limits of the protocol or [`MAX_BYTES`].
 pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let below = format!("{site_url}/");
     let lists = ["/docs", "/blog", "/apps"].map(|path| (format!("{site_url}{path}"), None));
     let apps = content.apps.iter().map(|app| (app.url.clone(), None));
     let posts = content.blog_posts.iter().map(|post| (post.url.clone(), post.published_at.get(..10)));
-    let pages = lists.into_iter().chain(apps).chain(posts).filter(|(url, _)| url.starts_with(&below) && url.len() <= LONGEST_URL);
+    let pages = lists.into_iter().chain(apps).chain(posts).filter(|(url, _)| url.starts_with(&below) && url.len() <= MAX_URL);
     let mut size = 0;
     let lines: Vec<String> = pages
-        .take(MOST_PAGES)
+        .take(MAX_PAGES)
         .map(|(url, date)| {
             let date = date.map(|date| format!("<lastmod>{}</lastmod>", markup(date))).unwrap_or_default();
             format!("<url><loc>{}</loc>{date}</url>\n", markup(&url))
         })
         .take_while(|line| {
             size += line.len();
-            size < MOST_BYTES
+            size < MAX_BYTES
         })
         .collect();
     let map = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{}</urlset>\n",
         lines.concat()
     );
-    Document::of_content("application/xml; charset=utf-8", map)
+    Document::from_content("application/xml; charset=utf-8", map)
 }

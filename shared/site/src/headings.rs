@@ -13,7 +13,7 @@ pub struct HeadingIds {
 
 impl HeadingIds {
     /// The id of the next heading.
-    pub fn of_next(&mut self, text: &str) -> String {
+    pub fn next_id(&mut self, text: &str) -> String {
         let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
         let words = kept.trim().replace(' ', "-");
         if self.taken.insert(words.clone()) {
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn the_number_of_a_heading_is_free() {
         let mut ids = HeadingIds::default();
-        let taken = ["A", "a-1", "A", "a", "A-1", "", "", "ß ä"].map(|text| ids.of_next(text));
+        let taken = ["A", "a-1", "A", "a", "A-1", "", "", "ß ä"].map(|text| ids.next_id(text));
         assert_eq!(taken, ["a", "a-1", "a-2", "a-3", "a-1-1", "", "-1", "ß-ä"]);
     }
 }

@@ -133,7 +133,7 @@ pub fn absolute(text: &str, site_url: &str) -> String {
     if !text.contains(PATH) {
         return text.to_owned();
     }
-    let own = references(text).into_iter().filter(|reference| ImageName::of_path(&reference.destination).is_some());
+    let own = references(text).into_iter().filter(|reference| ImageName::from_path(&reference.destination).is_some());
     redirected(text, own.map(|reference| (reference.range, format!("{site_url}{}", reference.destination))).collect())
 }
 

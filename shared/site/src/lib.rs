@@ -19,7 +19,7 @@ pub mod package;
 pub mod page;
 pub mod text;
 
-use model::content::{MOST_POSTS, Shown};
+use model::content::{MAX_POSTS, ShownContent};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
@@ -35,15 +35,15 @@ pub const FULL: &str = "llms-full.txt";
 /// The document at a path of one segment if it does not depend on the content, otherwise `None`.
 pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
     match name {
-        "icon.svg" => Some(Document::of_release("image/svg+xml", look::ICON)),
+        "icon.svg" => Some(Document::from_release("image/svg+xml", look::ICON)),
         "robots.txt" => Some(text::robots(site_url)),
-        "style.css" => Some(Document::of_release("text/css; charset=utf-8", look::STYLE)),
+        "style.css" => Some(Document::from_release("text/css; charset=utf-8", look::STYLE)),
         _ => None,
     }
 }
 
 /// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
-pub type Renderer = fn(&Shown, &str) -> Document;
+pub type Renderer = fn(&ShownContent, &str) -> Document;
 
 /// The renderer of the document at a path of one segment if it depends on the content, otherwise
 /// `None`. [`fixed`] has the others.
@@ -63,14 +63,14 @@ pub fn renderer(name: &str) -> Option<Renderer> {
 }
 
 /// The maximum number of posts in the document at a path of one segment.
-pub fn most_posts(name: &str) -> usize {
+pub fn max_posts(name: &str) -> usize {
     match name {
         "apps" => 0,
         PAGED => page::POSTS,
         "docs" => page::RECENT,
         "feed.json" | "feed.xml" => feed::NEWEST,
-        "sitemap.xml" => feed::MOST_PAGES,
-        _ => MOST_POSTS,
+        "sitemap.xml" => feed::MAX_PAGES,
+        _ => MAX_POSTS,
     }
 }
 

@@ -51,13 +51,13 @@ struct Writer<'a> {
     first: Option<(Range<usize>, String)>,
     ids: HeadingIds,
     /// For each open link or picture, how it was opened.
-    open: Vec<Opened>,
+    open: Vec<OpenTag>,
     /// How many of them are links.
     open_links: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Opened {
+enum OpenTag {
     Link,
     Picture,
     /// Neither, because its URL is not allowed, or because it is within another link.
@@ -85,12 +85,12 @@ impl<'a> Writer<'a> {
             Event::Start(Tag::Link { dest_url, title, .. }) => self.open_link(dest_url, title),
             Event::Start(Tag::Image { dest_url, title, .. }) => self.open_picture(dest_url, title),
             Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
-                Some(Opened::Link) => {
+                Some(OpenTag::Link) => {
                     self.open_links -= 1;
                     self.events.push(Event::End(TagEnd::Link));
                 }
-                Some(Opened::Picture) => self.events.push(Event::End(TagEnd::Image)),
-                Some(Opened::Nothing) | None => {}
+                Some(OpenTag::Picture) => self.events.push(Event::End(TagEnd::Image)),
+                Some(OpenTag::Nothing) | None => {}
             },
             Event::Start(Tag::CodeBlock(kind)) => self.code = Some(Block::new(&kind)),
             Event::End(TagEnd::CodeBlock) => {
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
 
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some(Heading { start, text }) = self.heading.take() else { return };
-        let id = self.ids.of_next(&text);
+        let id = self.ids.next_id(&text);
         self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
         self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
         if start == 0 {
@@ -116,9 +116,9 @@ impl<'a> Writer<'a> {
     fn open_link(&mut self, url: CowStr<'a>, title: CowStr<'a>) {
         let is_inside = self.open_links > 0;
         if is_inside || !is_allowed(&url) {
-            return self.open.push(Opened::Nothing);
+            return self.open.push(OpenTag::Nothing);
         }
-        self.open.push(Opened::Link);
+        self.open.push(OpenTag::Link);
         self.open_links += 1;
         self.events.push(Event::Start(Tag::Link { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
         if !is_local(&url) {
             return self.open_link(url, title);
         }
-        self.open.push(Opened::Picture);
+        self.open.push(OpenTag::Picture);
         self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
 
@@ -213,14 +213,14 @@ pub fn embedded(text: &str) -> String {
 }
 
 /// How often a text is searched for HTML.
-const ROUNDS: usize = 8;
+const MAX_SEARCHES: usize = 8;
 
 /// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser takes the
 /// text after it for HTML, too, so the text is parsed again until nothing changes. If that takes
 /// too long, as with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_SEARCHES {
         let events = Parser::new_ext(&text, OPTIONS).into_offset_iter();
         let markup = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
         let changes: Vec<_> = markup.map(|(_, range)| (range.clone(), text[range].replace('<', "&lt;"))).collect();

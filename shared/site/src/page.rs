@@ -2,7 +2,7 @@
 //! pictures, and show all times in UTC.
 
 use model::content::image::ImageName;
-use model::content::{App, BlogPost, Content, Shown, Site};
+use model::content::{App, BlogPost, Content, ShownContent, Site};
 
 use crate::document::{Document, HTML};
 use crate::escape::markup;
@@ -74,13 +74,13 @@ impl Page<'_> {
             links = links.concat(),
             main = self.main,
         );
-        Document::of_content(HTML, body)
+        Document::from_content(HTML, body)
     }
 }
 
 /// The metadata for previews of links to a page, with an image or without one.
 fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
-    let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::of_path(path)?))) else {
+    let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::from_path(path)?))) else {
         return "<meta name=\"twitter:card\" content=\"summary\">\n".to_owned();
     };
     format!(
@@ -132,7 +132,7 @@ fn blog_path(number: usize) -> String {
 }
 
 /// `/blog`, `/blog?page=2`, …: the posts, newest first; [`POSTS`] on each page but the last.
-pub fn blog(shown: &Shown, site_url: &str) -> Document {
+pub fn blog(shown: &ShownContent, site_url: &str) -> Document {
     let (root, content) = (root(site_url), &shown.content);
     let (number, count) = (shown.skipped / POSTS + 1, shown.total.div_ceil(POSTS).max(1));
     let (newer, older) = ((number > 1).then(|| number - 1), (number < count).then(|| number + 1));

@@ -1,6 +1,6 @@
 //! Documents of a site with hostile texts.
 
-use model::content::{App, BlogPost, Content, MOST_BYTES, Site};
+use model::content::{App, BlogPost, Content, MAX_BYTES, Site};
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn content() -> Content {
 }
 
 fn all() -> Vec<Document> {
-    let (shown, content) = (Shown::all(content()), content());
+    let (shown, content) = (ShownContent::all(content()), content());
     let site = &content.site;
     let rendered = |name: &&str| fixed(name, SITE).or_else(|| Some(renderer(name)?(&shown, SITE)));
     let mut all: Vec<Document> = NAMES.iter().map(|name| rendered(name).unwrap()).collect();
@@ -104,8 +104,8 @@ fn texts_beyond_the_limit_are_left_out_and_counted() {
     content.blog_posts = (0..4).map(|number| BlogPost { slug: format!("p{number}"), ..content.blog_posts[1].clone() }).collect();
     content.texts = content.blog_posts.iter().map(|post| (post.slug.clone(), "word ".repeat(300_000))).collect();
     // The store does not read texts beyond the limit, but counts all posts.
-    let full = text::llms_full(&Shown { total: 1000, ..Shown::all(content) }, SITE).body;
-    assert!(full.len() <= MOST_BYTES, "{}", full.len());
+    let full = text::llms_full(&ShownContent { total: 1000, ..ShownContent::all(content) }, SITE).body;
+    assert!(full.len() <= MAX_BYTES, "{}", full.len());
     let end = format!("the 998 oldest posts. {SITE}/api/v1/blog-posts?offset=2 lists them.\n");
     assert!(full.ends_with(&end), "{}", &full[full.len() - 200..]);
 }
@@ -116,9 +116,9 @@ fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
     let title = "long ".repeat(100);
     long.blog_posts =
         (0..9000).map(|number| BlogPost { slug: format!("p{number}"), title: title.clone(), ..long.blog_posts[1].clone() }).collect();
-    let shown = Shown { total: 50_000, ..Shown::all(long) };
+    let shown = ShownContent { total: 50_000, ..ShownContent::all(long) };
     for document in [text::llms(&shown, SITE), text::index(&shown, SITE)] {
-        assert!(document.body.len() <= MOST_BYTES, "{}", document.body.len());
+        assert!(document.body.len() <= MAX_BYTES, "{}", document.body.len());
         let listed = document.body.matches("/blog/p").count();
         assert!((1000..9000).contains(&listed), "{listed}");
         let rest = format!("\n- [{} older posts]({SITE}/api/v1/blog-posts?offset={listed}): left out", 50_000 - listed);
@@ -127,12 +127,12 @@ fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
     let mut long = shown.content;
     long.blog_posts.iter_mut().for_each(|post| post.url = format!("{SITE}/{}", "x".repeat(1000)));
     let map = feed::sitemap(&long, SITE).body;
-    assert!(map.len() <= MOST_BYTES + 200 && map.ends_with("</url>\n</urlset>\n"), "{}", map.len());
+    assert!(map.len() <= MAX_BYTES + 200 && map.ends_with("</url>\n</urlset>\n"), "{}", map.len());
 }
 
 #[test]
 fn a_long_blog_has_pages_that_lead_to_each_other() {
-    let page = |skipped: usize, total: usize| page::blog(&Shown { content: content(), skipped, total }, SITE).body;
+    let page = |skipped: usize, total: usize| page::blog(&ShownContent { content: content(), skipped, total }, SITE).body;
     let only = page(0, page::POSTS);
     assert!(!only.contains("rel=\"prev\"") && !only.contains("rel=\"next\"") && !only.contains("aria-label=\"Pages\""), "{only}");
     let first = page(0, page::POSTS + 1);
@@ -154,8 +154,8 @@ fn a_long_blog_has_pages_that_lead_to_each_other() {
 
 #[test]
 fn pages_refer_to_each_other_by_paths_below_the_sites_own() {
-    let page = page::blog(&Shown::all(content()), SITE).body;
+    let page = page::blog(&ShownContent::all(content()), SITE).body;
     assert!(page.contains("href=\"/base/style.css?v=") && page.contains("<a href=\"/base/blog\" aria-current=\"page\">"), "{page}");
-    let page = page::blog(&Shown::all(content()), "https://example.com").body;
+    let page = page::blog(&ShownContent::all(content()), "https://example.com").body;
     assert!(page.contains("href=\"/style.css?v=") && page.contains("rel=\"canonical\" href=\"https://example.com/blog\""), "{page}");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::content::{BlogPost, Content, MOST_BYTES, Shown};
+use model::content::{BlogPost, Content, MAX_BYTES, ShownContent};
 use model::security_contact::SecurityContact;
 
 use crate::document::{Document, MARKDOWN, PLAIN};
@@ -46,30 +46,30 @@ fn date(post: &BlogPost) -> &str {
 }
 
 /// Room for the note about omitted posts, in bytes.
-const REST: usize = 1024;
+const NOTE_ROOM: usize = 1024;
 
 /// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
 /// the rest of the document. If there is not enough room for all posts, the last link leads to a
 /// list of the omitted ones.
-fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
+fn posts(shown: &ShownContent, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
     };
-    let mut size = others + REST;
+    let mut size = others + NOTE_ROOM;
     let fits = |line: &String| {
         size += line.len();
-        size <= MOST_BYTES
+        size <= MAX_BYTES
     };
     let mut lines: Vec<String> = shown.content.blog_posts.iter().map(line).take_while(fits).collect();
     let (listed, left_out) = (lines.len(), shown.total.saturating_sub(lines.len()));
     if left_out > 0 {
-        lines.push(format!("- [{left_out} older posts]({}): left out, as this text would be too long\n", rest(listed, site_url)));
+        lines.push(format!("- [{left_out} older posts]({}): left out, as this text would be too long\n", omitted_note(listed, site_url)));
     }
     section("Posts", lines.into_iter())
 }
 
 /// The URL of the list of all posts except the `newer` newest ones.
-fn rest(newer: usize, site_url: &str) -> String {
+fn omitted_note(newer: usize, site_url: &str) -> String {
     format!("{site_url}/api/v1/blog-posts?offset={newer}")
 }
 
@@ -79,7 +79,7 @@ fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
 }
 
 /// `/llms.txt`: the site as lists of links (llmstxt.org).
-pub fn llms(shown: &Shown, site_url: &str) -> Document {
+pub fn llms(shown: &ShownContent, site_url: &str) -> Document {
     let api = [
         format!("- [Apps]({site_url}/api/v1/apps): all apps, as JSON\n"),
         format!("- [Posts]({site_url}/api/v1/blog-posts): the posts without their texts, as JSON\n"),
@@ -88,11 +88,11 @@ pub fn llms(shown: &Shown, site_url: &str) -> Document {
     let others = PROGRAMS.iter().skip(1).map(|(path, title, text)| format!("- [{title}]({site_url}{path}): {text}\n"));
     let (start, end) = (head(&shown.content) + &apps(&shown.content), section("API", api.into_iter()) + &section("Optional", others));
     let posts = posts(shown, site_url, start.len() + end.len());
-    Document::of_content(PLAIN, start + &posts + &end)
+    Document::from_content(PLAIN, start + &posts + &end)
 }
 
 /// `/index.md`: the start page in Markdown.
-pub fn index(shown: &Shown, site_url: &str) -> Document {
+pub fn index(shown: &ShownContent, site_url: &str) -> Document {
     let more = [
         format!("- [Docs]({site_url}/docs): everything on this site\n"),
         format!("- [llms.txt]({site_url}/llms.txt): for language models\n"),
@@ -100,7 +100,7 @@ pub fn index(shown: &Shown, site_url: &str) -> Document {
     ];
     let (start, end) = (head(&shown.content) + &apps(&shown.content), section("More", more.into_iter()));
     let posts = posts(shown, site_url, start.len() + end.len());
-    Document::of_content(MARKDOWN, start + &posts + &end)
+    Document::from_content(MARKDOWN, start + &posts + &end)
 }
 
 /// A post in Markdown: its title, its URL, its time and its text.
@@ -113,19 +113,19 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
     let repeated = format!("# {}", post.title);
     let text = text.trim();
     let text = text.strip_prefix(&repeated).filter(|rest| rest.is_empty() || rest.starts_with('\n')).unwrap_or(text);
-    Document::of_content(MARKDOWN, whole(post, text.trim(), "#").trim_end().to_owned() + "\n")
+    Document::from_content(MARKDOWN, whole(post, text.trim(), "#").trim_end().to_owned() + "\n")
 }
 
 /// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
 /// oldest are omitted, and the last line says how many, and where to find them.
-pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
+pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     let content = &shown.content;
     let mut body = head(content) + &apps(content);
     let mut written = 0;
     for post in &content.blog_posts {
         let text = content.texts.get(&post.slug).map(String::as_str).unwrap_or_default();
         let part = format!("\n{}\n", whole(post, &embedded(&images::absolute(text, site_url)), "##").trim_end());
-        if body.len() + part.len() + REST > MOST_BYTES {
+        if body.len() + part.len() + NOTE_ROOM > MAX_BYTES {
             break;
         }
         body += &part;
@@ -133,17 +133,17 @@ pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
     }
     let left_out = shown.total.saturating_sub(written);
     if left_out > 0 {
-        let place = rest(written, site_url);
+        let place = omitted_note(written, site_url);
         let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. {place} lists them.\n");
     }
-    Document::of_content(PLAIN, body)
+    Document::from_content(PLAIN, body)
 }
 
 /// `/robots.txt` (RFC 9309). If it cannot be fetched, crawlers must stay away from the whole site,
 /// so it does not depend on the table.
 pub(crate) fn robots(site_url: &str) -> Document {
     let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
-    Document::of_release(PLAIN, rules)
+    Document::from_release(PLAIN, rules)
 }
 
 /// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. `Canonical` is left out
@@ -157,5 +157,5 @@ pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
     if site_url.starts_with("https://") {
         let _ = writeln!(lines, "Canonical: {site_url}/.well-known/security.txt");
     }
-    Document::of_release(PLAIN, lines)
+    Document::from_release(PLAIN, lines)
 }

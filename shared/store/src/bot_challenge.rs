@@ -23,7 +23,7 @@ use crate::table::{Error, Key, Store, Write};
 
 /// The time limit for counting a request. If counting is too slow or fails, some of the request's
 /// tallies may miss it.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {
     /// Reads the tallies of these counters in one round trip, together with the window of `limit`
@@ -48,7 +48,7 @@ impl Store {
     /// are only logged.
     pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
-        let Ok(counted) = tokio::time::timeout(PATIENCE, join_all(counts)).await else { return };
+        let Ok(counted) = tokio::time::timeout(TIMEOUT, join_all(counts)).await else { return };
         for error in counted.into_iter().filter_map(Result::err) {
             tracing::warn!(error = &error as &dyn std::error::Error, %project, "a request could not be counted against a usual rate");
         }

@@ -16,7 +16,7 @@
 //! are counted; for invitations, `CodeAccess` first checks that the code exists.
 
 use jiff::Timestamp;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::Subject;
 use model::sign_in::second_factor::MfaAttempt;
 use model::trail::Event;
@@ -114,21 +114,21 @@ impl Store {
         purpose: Purpose,
         code: &Code,
         now: Timestamp,
-    ) -> Result<Result<StoredCode, Rejected>, Error> {
+    ) -> Result<Result<StoredCode, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, purpose.name(), code), code).await?;
         Ok(StoredCode::check(stored, attempts, now))
     }
 
     /// Counts an attempt at the code of a sign-in awaiting its second factor, and checks the code
     /// without redeeming it.
-    pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
+    pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
     }
 
     /// Counts an attempt at the code of an authenticator app during setup, and checks the code
     /// without redeeming it.
-    pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, Rejected>, Error> {
+    pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, ENROLMENT, code), code).await?;
         Ok(Enrolment::check(stored, attempts, now))
     }
@@ -146,13 +146,13 @@ impl Store {
         forgotten_at: Timestamp,
     ) -> Result<(Option<T>, u32), Error> {
         let key = code_key(project, kind, code);
-        let tries = Write::update(Key::new(&key.pk, format!("TRIES#{caller}")), "SET #ttl = :ttl ADD attempts :one")
+        let attempts = Write::update(Key::new(&key.pk, format!("TRIES#{caller}")), "SET #ttl = :ttl ADD attempts :one")
             .name("#ttl", table::TTL)
             .value(":ttl", integer(forgotten_at.as_second()))
             .value(":one", integer(1));
-        let (item, tries) = tokio::try_join!(self.get(&key), tries.send_returning(&self.client, &self.table))?;
+        let (item, attempts) = tokio::try_join!(self.get(&key), attempts.send_returning(&self.client, &self.table))?;
         let stored = item.map_or(Ok(None), |item| if_right(item, code))?;
-        Ok((stored, number(&tries, "attempts").unwrap_or(u32::MAX)))
+        Ok((stored, number(&attempts, "attempts").unwrap_or(u32::MAX)))
     }
 
     /// Counts an attempt. Returns the stored entity if the code is right, and the number of

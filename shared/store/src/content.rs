@@ -33,7 +33,7 @@
 //! Images are stored before the publication that refers to them ([`images`]).
 
 use jiff::Timestamp;
-use model::content::{App, BlogPost, Content, MOST_BYTES, MOST_POSTS, Shown, Site, Window};
+use model::content::{App, BlogPost, Content, MAX_BYTES, MAX_POSTS, ShownContent, Site, Window};
 
 mod chunks;
 mod head;
@@ -46,17 +46,17 @@ mod window;
 
 pub use head::Edition;
 pub use layout::PARTITION;
-pub use publish::{KEPT, Kept, Published};
+pub use publish::{KEPT, KeptPublication, PublishResult};
 pub use texts::PostText;
 
 use crate::content::head::Head;
-use crate::content::layout::{APPS, ROUNDS, SITE, key};
+use crate::content::layout::{APPS, MAX_ATTEMPTS, SITE, key};
 use crate::optimistic;
 use crate::table::{Error, Item, Store, entity};
 
 /// A part of the content, with the time of the last switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dated<T> {
+pub struct DatedContent<T> {
     /// The content.
     pub value: T,
     /// Since when its publication has been shown; `None` if an earlier version of this program,
@@ -64,7 +64,7 @@ pub struct Dated<T> {
     pub since: Option<Timestamp>,
 }
 
-impl<T> Dated<T> {
+impl<T> DatedContent<T> {
     fn of(head: &Head, value: T) -> Self {
         Self { value, since: head.earlier.is_none().then_some(head.turn.since) }
     }
@@ -72,19 +72,19 @@ impl<T> Dated<T> {
 
 /// The content in the head: the site, and the pictures of all pages except posts.
 fn front_of(head: &Head) -> Content {
-    Content { pictures: head.publication.pictures.clone(), ..Content::of_site(head.site.clone()) }
+    Content { pictures: head.publication.pictures.clone(), ..Content::from_site(head.site.clone()) }
 }
 
 impl Store {
     /// The site; `None` before the first publication.
-    pub async fn site(&self) -> Result<Option<Dated<Site>>, Error> {
-        Ok(self.head().await?.map(|head| Dated::of(&head, head.site.clone())))
+    pub async fn site(&self) -> Result<Option<DatedContent<Site>>, Error> {
+        Ok(self.head().await?.map(|head| DatedContent::of(&head, head.site.clone())))
     }
 
     /// The site with the pictures of its pages, without apps and posts; `None` before the first
     /// publication.
-    pub async fn front(&self) -> Result<Option<Dated<Content>>, Error> {
-        Ok(self.head().await?.map(|head| Dated::of(&head, front_of(&head))))
+    pub async fn front(&self) -> Result<Option<DatedContent<Content>>, Error> {
+        Ok(self.head().await?.map(|head| DatedContent::of(&head, front_of(&head))))
     }
 
     /// All published apps, in the order of the content file.
@@ -94,7 +94,7 @@ impl Store {
 
     /// The posts of a window among those public at this time, and how many are public in all.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
-        optimistic!(ROUNDS, |_| {
+        optimistic!(MAX_ATTEMPTS, |_| {
             match self.head().await? {
                 Some(head) => self.posts_of(&head, now, window).await,
                 None => Ok((Vec::new(), 0)),
@@ -104,13 +104,13 @@ impl Store {
 
     /// The site, the apps, and the posts of a window among those public at this time, without their
     /// texts, all from one publication; `None` before the first publication.
-    pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
-        optimistic!(ROUNDS, |_| {
+    pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<DatedContent<ShownContent>>, Error> {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             let (blog_posts, total) = self.posts_of(&head, now, window).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
             let content = Content { apps, blog_posts, ..front_of(&head) };
-            Ok(Some(Dated::of(&head, Shown { content, skipped: window.skip, total })))
+            Ok(Some(DatedContent::of(&head, ShownContent { content, skipped: window.skip, total })))
         })
     }
 
@@ -119,27 +119,27 @@ impl Store {
         Ok(self.get(&key(SITE)).await?.is_some_and(|item| Edition::of(&item) == *edition))
     }
 
-    /// The current edition, with its site, its apps and its newest [`MOST_POSTS`] posts, including
+    /// The current edition, with its site, its apps and its newest [`MAX_POSTS`] posts, including
     /// future ones, but without texts; `None` if the caller knows this edition already, or before
     /// the first publication.
-    pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, Shown)>, Error> {
-        optimistic!(ROUNDS, |_| {
+    pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, ShownContent)>, Error> {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some((edition, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             if known == Some(&edition) {
                 return Ok(None);
             }
-            let (blog_posts, total) = self.posts_of(&head, Timestamp::MAX, Window::newest(MOST_POSTS)).await?;
+            let (blog_posts, total) = self.posts_of(&head, Timestamp::MAX, Window::newest(MAX_POSTS)).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
             let content = Content { apps, blog_posts, ..front_of(&head) };
-            Ok(Some((edition, Shown { content, skipped: 0, total })))
+            Ok(Some((edition, ShownContent { content, skipped: 0, total })))
         })
     }
 
-    /// Site, apps, and the newest posts public at this time with at most about [`MOST_BYTES`] of
+    /// Site, apps, and the newest posts public at this time with at most about [`MAX_BYTES`] of
     /// texts; `None` before the first publication. Two round trips; without chunks, as in
     /// publications from earlier versions, three and one for each hundred posts.
-    pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
-        let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
+    pub async fn full_content(&self, now: Timestamp) -> Result<Option<DatedContent<ShownContent>>, Error> {
+        let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(MAX_ATTEMPTS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };
         let publication = &head.publication;
         if let Some(keys) = &publication.chunks
@@ -149,16 +149,16 @@ impl Store {
             let content = Content { apps, ..front_of(&head) };
             let later = texts.iter().filter(|text| !text.post.is_public(now)).count();
             let total = publication.counts.iter().sum::<usize>().saturating_sub(later);
-            return Ok(Some(Dated::of(&head, with_texts(content, texts, now, total))));
+            return Ok(Some(DatedContent::of(&head, with_texts(content, texts, now, total))));
         }
-        let (shown, texts) = futures_util::try_join!(self.content(now, Window::newest(0)), self.post_texts(now, MOST_BYTES))?;
-        Ok(shown.map(|Dated { value, since }| Dated { value: with_texts(value.content, texts, now, value.total), since }))
+        let (shown, texts) = futures_util::try_join!(self.content(now, Window::newest(0)), self.post_texts(now, MAX_BYTES))?;
+        Ok(shown.map(|DatedContent { value, since }| DatedContent { value: with_texts(value.content, texts, now, value.total), since }))
     }
 }
 
 /// Adds the public posts among `texts` to the content, with their texts.
-fn with_texts(content: Content, texts: Vec<PostText>, now: Timestamp, total: usize) -> Shown {
+fn with_texts(content: Content, texts: Vec<PostText>, now: Timestamp, total: usize) -> ShownContent {
     let public = texts.into_iter().filter(|text| text.post.is_public(now));
     let (blog_posts, texts) = public.map(|PostText { post, text, .. }| (post.clone(), (post.slug, text))).unzip();
-    Shown { content: Content { blog_posts, texts, ..content }, skipped: 0, total }
+    ShownContent { content: Content { blog_posts, texts, ..content }, skipped: 0, total }
 }

@@ -18,7 +18,7 @@ const PK: &str = "ENDINGS";
 /// What is being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ended {
+pub enum DeletionTarget {
     /// A project.
     Project {
         /// When the project was created.
@@ -39,11 +39,11 @@ pub enum Ended {
 
 /// A deletion that has begun and may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ending {
+pub struct PendingDeletion {
     /// The project, or the project of the team or user.
     pub project: ProjectId,
     /// What is being deleted.
-    pub what: Ended,
+    pub what: DeletionTarget,
     /// When the deletion began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub begun_at: Timestamp,
@@ -59,13 +59,13 @@ pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
     Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
 }
 
-impl Ending {
+impl PendingDeletion {
     fn key(&self) -> Key {
         let project = &self.project;
         match self.what {
-            Ended::Project { .. } => project_note_key(project),
-            Ended::Team { id } => Key::new(PK, format!("TEAM#{project}#{id}")),
-            Ended::User { id } => Key::new(PK, format!("USER#{project}#{id}")),
+            DeletionTarget::Project { .. } => project_note_key(project),
+            DeletionTarget::Team { id } => Key::new(PK, format!("TEAM#{project}#{id}")),
+            DeletionTarget::User { id } => Key::new(PK, format!("USER#{project}#{id}")),
         }
     }
 
@@ -77,21 +77,21 @@ impl Ending {
 
 impl Store {
     /// All deletions with a note: begun, and not known to be complete.
-    pub async fn endings(&self) -> Result<Vec<Ending>, Error> {
+    pub async fn endings(&self) -> Result<Vec<PendingDeletion>, Error> {
         self.endings_from("").await
     }
 
     /// The project's teams whose deletion has a note.
     pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
-        let team = |ending: &Ending| match ending.what {
-            Ended::Team { id } => Some(id),
+        let team = |ending: &PendingDeletion| match ending.what {
+            DeletionTarget::Team { id } => Some(id),
             _ => None,
         };
         Ok(endings.iter().filter_map(team).collect())
     }
 
-    async fn endings_from(&self, beginning: &str) -> Result<Vec<Ending>, Error> {
+    async fn endings_from(&self, beginning: &str) -> Result<Vec<PendingDeletion>, Error> {
         let query = self.query();
         // DynamoDB rejects empty strings as keys.
         let query = match beginning {
@@ -104,12 +104,12 @@ impl Store {
     }
 
     /// The note of the deletion of a project with this id.
-    pub async fn project_ending(&self, project: &ProjectId) -> Result<Option<Ending>, Error> {
+    pub async fn project_ending(&self, project: &ProjectId) -> Result<Option<PendingDeletion>, Error> {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }
 
     /// Deletes the note of a complete deletion. The note of a later deletion is kept.
-    pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
+    pub async fn forget_ending(&self, ending: &PendingDeletion) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
         match self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),

@@ -12,7 +12,7 @@
 //! transaction counts nothing.
 
 use jiff::{SignedDuration, Timestamp};
-use model::limit::{Counter, Refused, Subject};
+use model::limit::{Counter, Refusal, Subject};
 use wire::clock::after;
 use wire::id::ProjectId;
 
@@ -37,7 +37,7 @@ pub fn counted(item: Option<&Item>) -> u32 {
 }
 
 /// Makes a write conditional on fewer than `quota` counted requests in the window.
-fn with_room(write: Write, quota: u32, refusal: Refused) -> Write {
+fn with_room(write: Write, quota: u32, refusal: Refusal) -> Write {
     // A missing count is below every quota except zero.
     let condition = if quota == 0 { "n < :quota" } else { "attribute_not_exists(n) OR n < :quota" };
     write.on(condition).value(":quota", integer(quota)).or_refuse(refusal)
@@ -88,7 +88,7 @@ impl Window {
         self.counter.quota_after(self.before)
     }
 
-    fn refusal(&self) -> Refused {
+    fn refusal(&self) -> Refusal {
         self.counter.refusal(self.before)
     }
 }

@@ -38,7 +38,7 @@ const OWN: &str = "attribute_not_exists(pk) OR d.user_id = :user";
 
 /// The key of the claim to a passkey's credential id.
 pub(crate) fn passkey_claim_key(project: &ProjectId, passkey: &Passkey) -> Key {
-    Key::new(format!("K#{project}#{}", Digest::of_bytes(&passkey.credential_id.0)), "CLAIM")
+    Key::new(format!("K#{project}#{}", Digest::from_bytes(&passkey.credential_id.0)), "CLAIM")
 }
 
 /// The passkeys added by a change, each with the write of its claim.

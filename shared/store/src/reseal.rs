@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crypto::seal::{Sealed, Sealer};
+use crypto::seal::{SealedText, Sealer};
 use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
 use model::outbox::codes;
@@ -27,7 +27,7 @@ use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
 /// The maximum number of attempts to reseal an item that others are changing.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 /// A sealed value of an entity.
 struct Place {
@@ -36,19 +36,19 @@ struct Place {
     path: String,
     /// The owner for which the value is sealed.
     owner: String,
-    sealed: Sealed,
+    sealed: SealedText,
 }
 
 /// The part of an outbox entry that matters here.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]
-    codes: BTreeMap<String, Sealed>,
+    codes: BTreeMap<String, SealedText>,
 }
 
 /// The result of resealing values, or of replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Resealed {
+pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
     /// The number of values or MACs already made with the current secret.
@@ -57,7 +57,7 @@ pub struct Resealed {
     pub lost: Vec<String>,
 }
 
-impl Resealed {
+impl ResealResult {
     /// The sum of two results.
     pub fn and(mut self, other: Self) -> Self {
         self.anew += other.anew;
@@ -68,7 +68,7 @@ impl Resealed {
 }
 
 /// The secrets of the authenticator apps at `path`.
-fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
+fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     let path = |position: usize| match position.checked_sub(1) {
         None => format!("{path}.secret"),
         Some(position) => format!("{path}.more[{position}].secret"),
@@ -81,7 +81,7 @@ fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
 /// The sealed values of an item. List every kind of sealed value here that is kept longer than
 /// minutes.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
-    let place = |path: &str, owner: String, sealed: Sealed| Place { path: path.to_owned(), owner, sealed };
+    let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
         let project: Project = entity(item.clone())?;
         let server = project.config.email.server.as_ref().and_then(|server| {
@@ -114,7 +114,7 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let user: User = entity(item.clone())?;
         let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is not the key of a user", key.pk)))?;
         let Some(totp) = user.totp else { return Ok(Vec::new()) };
-        let apps = of_apps("totp", &totp, &totp::owner(&project, user.id));
+        let apps = app_places("totp", &totp, &totp::owner(&project, user.id));
         let codes = totp.recovery.map(|codes| place("totp.recovery.hashes", recovery::owner(&project, user.id), codes.hashes));
         return Ok(apps.into_iter().chain(codes).collect());
     }
@@ -122,13 +122,13 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
         let totp = purpose.before.and_then(|before| before.totp);
         let owner = totp::owner(&project_id, user_id);
-        return Ok(totp.iter().flat_map(|totp| of_apps("before.totp", totp, &owner)).collect());
+        return Ok(totp.iter().flat_map(|totp| app_places("before.totp", totp, &owner)).collect());
     }
     if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
         && key.sk == "ENTRY"
     {
         let Codes { codes } = entity(item.clone())?;
-        let place = |(name, sealed): (String, Sealed)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
+        let place = |(name, sealed): (String, SealedText)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
         return Ok(codes.into_iter().map(place).collect());
     }
     if tokens::is_key(key) {
@@ -155,16 +155,16 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 impl Store {
     /// Reseals the values of an item that are sealed with the previous secret. The item need not be
     /// fresh: if it has changed, it is read again.
-    pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
+    pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
-        optimistic!(ROUNDS, |round| {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 match self.get(&key).await? {
                     Some(now) => item = now,
-                    None => return Ok(Resealed::default()),
+                    None => return Ok(ResealResult::default()),
                 }
             }
-            let (mut done, mut changes) = (Resealed::default(), Vec::new());
+            let (mut done, mut changes) = (ResealResult::default(), Vec::new());
             for place in places(&key, &item)? {
                 match sealer.renew(&self.entropy, &place.owner, &place.sealed) {
                     Ok(Some(new)) => changes.push((place, new)),
@@ -183,7 +183,7 @@ impl Store {
 }
 
 /// Replaces sealed values on the condition that they have not changed.
-fn replace(key: &Key, changes: Vec<(Place, Sealed)>, has_version: bool) -> Result<Write, Error> {
+fn replace(key: &Key, changes: Vec<(Place, SealedText)>, has_version: bool) -> Result<Write, Error> {
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
         // The expressions use placeholders, because a name may be one of DynamoDB's reserved words.

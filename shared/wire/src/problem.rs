@@ -42,7 +42,7 @@ pub struct Problems {
 
 impl Problems {
     /// A single problem found after the schema check. `path` includes the part of the request, as
-    /// in `body.user_ids`, unless [`Self::within`] or [`Self::of_body`] adds the part later.
+    /// in `body.user_ids`, unless [`Self::within`] or [`Self::in_body`] adds the part later.
     pub fn one(path: &str, message: impl Display) -> Self {
         Self::default().with(|| Problem { path: path.to_owned(), problem: message.to_string() })
     }
@@ -81,7 +81,7 @@ impl Problems {
     }
 
     /// The same problems, with paths that start with `body`.
-    pub fn of_body(self) -> Self {
+    pub fn in_body(self) -> Self {
         self.within("body")
     }
 
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_first_problems_are_reported_and_the_others_counted() {
-        let lines: Vec<String> = numbered(MAX_REPORTED).of_body().lines().collect();
+        let lines: Vec<String> = numbered(MAX_REPORTED).in_body().lines().collect();
         assert_eq!((lines.len(), lines[49].as_str()), (50, "body.49 is wrong"));
         assert_eq!(numbered(51).lines().last().as_deref(), Some("and 1 more problem"));
         let both = Problems::all([numbered(40), numbered(60), numbered(7)]);

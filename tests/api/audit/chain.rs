@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::trail_keys::TrailKeys;
 use jiff::SignedDuration;
-use model::trail::check::{DayReport, Expected, Problem};
+use model::trail::check::{DayReport, ExpectedLink, Problem};
 use store::Item;
 use store::trail::check::TrailReport;
 use support::{SignedIn, TestApp};
@@ -40,7 +40,7 @@ pub(super) async fn check(app: &TestApp) -> Checked {
     check_with(app, app.project_id(), None).await
 }
 
-async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expected>) -> Checked {
+async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<ExpectedLink>) -> Checked {
     let (keys, mut days) = (TrailKeys::new(&app.app.settings.secret), Vec::new());
     let report = app.app.store.check_trail(project, &keys, expected, app.now(), |day| days.push(day)).await.unwrap();
     Checked { days, report }
@@ -259,7 +259,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     let secret = entries(&app).await.pop().unwrap();
     app.link_trail().await;
     let (number, digest) = check(&app).await.report.last.unwrap();
-    let expected = || Some(Expected { number, digest: digest.clone() });
+    let expected = || Some(ExpectedLink { number, digest: digest.clone() });
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), []);
 
     delete(&app, &chain(&app).await.0[9]).await;

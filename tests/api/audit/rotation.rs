@@ -3,7 +3,7 @@
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::trail_keys::TrailKeys;
 use model::trail::check::Problem;
-use store::reseal::Resealed;
+use store::reseal::ResealResult;
 use support::TestApp;
 
 use super::chain::check;
@@ -12,9 +12,9 @@ use super::rename;
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
 
-async fn authenticate_anew(app: &TestApp) -> Resealed {
+async fn authenticate_anew(app: &TestApp) -> ResealResult {
     let keys = TrailKeys::new(&app.app.settings.secret);
-    let mut all = Resealed::default();
+    let mut all = ResealResult::default();
     for item in app.app.store.items(None).await.unwrap().0 {
         all = all.and(app.app.store.authenticate_anew(&keys, &item).await.unwrap());
     }
@@ -38,8 +38,8 @@ async fn links_of_the_previous_secret_stay_verifiable_and_are_resealed() {
     assert_eq!(check(&during).await.problems(), []);
 
     // The first link is reauthenticated; the second and the head already use the new secret.
-    assert_eq!(authenticate_anew(&during).await, Resealed { anew: 1, current: 2, lost: Vec::new() });
-    assert_eq!(authenticate_anew(&during).await, Resealed { anew: 0, current: 3, lost: Vec::new() });
+    assert_eq!(authenticate_anew(&during).await, ResealResult { anew: 1, current: 2, lost: Vec::new() });
+    assert_eq!(authenticate_anew(&during).await, ResealResult { anew: 0, current: 3, lost: Vec::new() });
     assert_eq!(check(&after).await.problems(), []);
     let last = check(&after).await.report.last;
     assert_eq!(last, check(&during).await.report.last, "a recorded link stays valid");

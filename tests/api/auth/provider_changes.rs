@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use model::project::Project;
 use model::provider::tokens::ProviderTokens;
 use serde_json::{Value, json};
-use store::provider::tokens::{Of, keep_tokens};
+use store::provider::tokens::{TokenOwner, keep_tokens};
 use support::provider::{CLIENT_ID, Fault, Provider};
 use support::{Answer, SignedIn, TestApp};
 use wire::id::UserId;
@@ -130,7 +130,7 @@ async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
 async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
-    let of = Of { project, user: id, account: &row.user.provider_accounts[0] };
+    let of = TokenOwner { project, user: id, account: &row.user.provider_accounts[0] };
     app.app.store.provider_tokens(of).await.unwrap().unwrap()
 }
 

@@ -8,7 +8,7 @@ use model::project::secret_owner;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use store::Item;
-use store::reseal::Resealed;
+use store::reseal::ResealResult;
 use store::user::account::Outcome;
 use support::TestApp;
 use wire::id::UserId;
@@ -40,16 +40,16 @@ async fn items(app: &TestApp) -> Vec<Item> {
     items
 }
 
-async fn reseal(app: &TestApp, items: Vec<Item>) -> Resealed {
-    let mut all = Resealed::default();
+async fn reseal(app: &TestApp, items: Vec<Item>) -> ResealResult {
+    let mut all = ResealResult::default();
     for item in items {
         all = all.and(app.app.store.reseal(&app.app.sealer, item).await.unwrap());
     }
     all
 }
 
-fn with(anew: usize, current: usize) -> Resealed {
-    Resealed { anew, current, lost: Vec::new() }
+fn with(anew: usize, current: usize) -> ResealResult {
+    ResealResult { anew, current, lost: Vec::new() }
 }
 
 async fn mfa_status(app: &TestApp) -> u16 {

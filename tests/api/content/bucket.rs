@@ -48,7 +48,7 @@ impl Memory {
 
     fn shelf(&self) -> Shelf {
         let credentials = Credentials::new("key", "secret", None, None, "test");
-        Shelf::Bucket(Bucket::new(Client::new(Endpoint::of_bucket("pictures", "eu-central-1", credentials), self.clone())))
+        Shelf::Bucket(Bucket::new(Client::new(Endpoint::for_bucket("pictures", "eu-central-1", credentials), self.clone())))
     }
 }
 

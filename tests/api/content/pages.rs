@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::SignedDuration;
-use model::content::MOST_BYTES;
+use model::content::MAX_BYTES;
 use support::{Answer, TestApp};
 
 use super::publications::long_blog;
@@ -136,7 +136,7 @@ async fn a_list_that_is_too_long_leads_to_its_rest() {
     let (mut found, mut answers, mut next) = (Vec::new(), 0, Some("/api/v1/blog-posts".to_owned()));
     while let Some(path) = next {
         let answer = app.anonymous().get(&path).await;
-        assert!(answer.status() == 200 && answer.bytes().len() <= MOST_BYTES + 100, "{path}: {} bytes", answer.bytes().len());
+        assert!(answer.status() == 200 && answer.bytes().len() <= MAX_BYTES + 100, "{path}: {} bytes", answer.bytes().len());
         assert_eq!(answer.header("access-control-expose-headers"), Some("etag, link"));
         let list = answer.json();
         assert!(!list["data"].as_array().unwrap().is_empty(), "{path}");
@@ -149,7 +149,7 @@ async fn a_list_that_is_too_long_leads_to_its_rest() {
     assert_eq!((answers, found), (3, expected));
     for path in ["/llms.txt", "/index.md"] {
         let answer = app.anonymous().get(path).await;
-        assert!(answer.bytes().len() <= MOST_BYTES, "{path}: {} bytes", answer.bytes().len());
+        assert!(answer.bytes().len() <= MAX_BYTES, "{path}: {} bytes", answer.bytes().len());
         let rest = answer.text().split("/api/v1/blog-posts?offset=").nth(1).unwrap().split(')').next().unwrap();
         let listed: BTreeSet<&str> = answer.text().split("/blog/").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
         assert_eq!(rest.parse(), Ok(listed.len()), "{path}");

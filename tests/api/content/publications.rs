@@ -153,7 +153,8 @@ async fn five_publications_are_kept_and_the_rest_is_deleted() {
         content.site.name = format!("Site {number}");
         app.publish(&content).await;
     }
-    let numbers = |kept: Vec<store::content::Kept>| kept.into_iter().map(|kept| (kept.number, kept.is_current)).collect::<Vec<_>>();
+    let numbers =
+        |kept: Vec<store::content::KeptPublication>| kept.into_iter().map(|kept| (kept.number, kept.is_current)).collect::<Vec<_>>();
     let kept = numbers(app.app.store.publications().await.unwrap());
     assert_eq!(kept, [(9, true), (8, false), (7, false), (6, false), (5, false)]);
     let count = |start: &str| app.table().keys().filter(|(pk, sk)| pk == "CONTENT" && sk.starts_with(start)).count();

@@ -3,7 +3,7 @@
 use model::email::category::Category;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use serde_json::{Map, json};
-use store::outbox::work::{Due, Searched};
+use store::outbox::work::{DueWork, SearchProgress};
 use support::TestApp;
 use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
 
@@ -30,7 +30,7 @@ async fn urgent(app: &TestApp, project: &ProjectId, count: usize) {
 }
 
 /// The number of calls until `wanted`'s work is found.
-async fn calls(app: &TestApp, busy: &[ProjectId], wanted: &ProjectId, searched: &mut Searched) -> usize {
+async fn calls(app: &TestApp, busy: &[ProjectId], wanted: &ProjectId, searched: &mut SearchProgress) -> usize {
     for call in 1..=100 {
         let due = app.app.store.due_beside(busy, app.now(), 5, searched).await.unwrap();
         assert!(due.iter().all(|due| !busy.contains(due.project())));
@@ -47,17 +47,17 @@ async fn work_is_found_behind_that_of_another_project() {
     let (first, other) = (app.project_id().clone(), app.another_project().await.project_id);
     urgent(&app, &first, 200).await;
     urgent(&app, &other, 1).await;
-    let due = app.app.store.due_beside(&[], app.now(), 5, &mut Searched::default()).await.unwrap();
+    let due = app.app.store.due_beside(&[], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
     // Each call searches five more of a partition's roughly fifty keys. Then the search starts
     // over.
-    let mut searched = Searched::default();
+    let mut searched = SearchProgress::default();
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
     }
     // While the first project is busy, each call searches further.
-    assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut Searched::default()).await, 1);
-    let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut Searched::default()).await.unwrap();
+    assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut SearchProgress::default()).await, 1);
+    let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert!(due.is_empty(), "{due:?}");
 }
 
@@ -68,7 +68,7 @@ async fn a_search_behind_much_work_continues_in_the_next_call() {
     // More than a thousand in each of the four partitions.
     urgent(&app, &first, 5200).await;
     urgent(&app, &other, 1).await;
-    let mut searched = Searched::default();
+    let mut searched = SearchProgress::default();
     for _ in 0..3 {
         assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut searched).await, 2);
     }
@@ -85,6 +85,6 @@ async fn all_work_of_several_projects_is_done() {
     assert_eq!(app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.status(), 200);
     app.deliver().await;
     assert_eq!(app.inbox.messages(Some("eve@example.com")).len(), 1);
-    let due: Vec<Due> = app.app.store.due_work(app.now() + jiff::SignedDuration::from_hours(1), 10).await.unwrap();
+    let due: Vec<DueWork> = app.app.store.due_work(app.now() + jiff::SignedDuration::from_hours(1), 10).await.unwrap();
     assert!(due.is_empty(), "{due:?}");
 }

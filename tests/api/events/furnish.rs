@@ -27,7 +27,7 @@ use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::account::ProviderAccount;
 use model::provider::registration::Registration;
-use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
+use model::session::cli::{CliSignIn, Decision, SessionRef, login_code};
 use model::session::token::Subject;
 use model::session::{Session, refresh_token};
 use model::sign_in::authorization::Authorization;
@@ -126,7 +126,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     write_authorization(app, &project).await;
     webhook::write(app, &project).await;
     write_mail_documents(app, &project, user.id).await;
-    write_cli_sign_ins(app, &project, SessionOf::of(&session, &user)).await;
+    write_cli_sign_ins(app, &project, SessionRef::of(&session, &user)).await;
     world_of_teams::write(app, &project, &user).await;
     // Both users were active today.
     app.app.store.count_active(&project, &[user.clone(), bare.clone()], app.now()).await.unwrap();
@@ -153,7 +153,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
 /// Stores the site image requested by an event.
 async fn write_image(app: &TestApp) {
     let bytes = STANDARD.decode(SITE_IMAGE).unwrap();
-    let name = ImageName { digest: Digest::of_bytes(&bytes), width: 2, height: 1, format: Format::Png };
+    let name = ImageName { digest: Digest::from_bytes(&bytes), width: 2, height: 1, format: Format::Png };
     app.app.store.store_image(&Shelf::Table(app.app.store.clone()), &name, bytes, app.now()).await.unwrap();
 }
 
@@ -258,7 +258,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
 }
 
 /// A command-line tool's confirmed sign-in, and a waiting one.
-async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionOf) {
+async fn write_cli_sign_ins(app: &TestApp, project: &ProjectId, by: SessionRef) {
     let waiting = CliSignIn::new(None, Place::of([203, 0, 113, 7].into()), None, app.now());
     let confirmed = CliSignIn { decision: Some(Decision::Confirmed(by)), ..waiting.clone() };
     let code = Code::parse(CODE).unwrap();
@@ -284,7 +284,7 @@ fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
 async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserId) {
     for (kind, id) in DOCUMENTS {
         let html = if kind == DocumentKind::Theme { "<b>{{ content }}</b>" } else { "<p>Hello</p>" };
-        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::of_source(html.to_owned(), app.now()) };
+        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::from_source(html.to_owned(), app.now()) };
         app.app.store.write_mail_document(project, kind, &DocumentRow::new(document, Level::Environment)).await.unwrap();
     }
     // A link does not name its project, so each project's links need their own code.

@@ -2,7 +2,7 @@
 
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};
-use model::webhook::input::{NewEndpoint, Sealing};
+use model::webhook::input::{NewEndpoint, SecretSealer};
 use serde_json::json;
 use support::TestApp;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
@@ -15,7 +15,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId) {
     let id = WebhookEndpointId::parse(WEBHOOK_ENDPOINT).unwrap();
     let input = json!({ "url": "https://webhooks.invalid/", "event_types": ["endpoint.test"] });
     let new: NewEndpoint = deserr::deserialize::<_, _, wire::problem::Problems>(input).unwrap();
-    let sealing = Sealing { sealer: &app.app.sealer, entropy: &app.app.entropy, project };
+    let sealing = SecretSealer { sealer: &app.app.sealer, entropy: &app.app.entropy, project };
     let (endpoint, _) = new.into_endpoint(id, sealing, app.now()).unwrap();
     assert!(app.app.store.create_webhook_endpoint(project, &endpoint).await.unwrap());
     let message = Message::new("msg_0123456789abcdef".to_owned(), EventType::EndpointTest, app.now(), json!({ "message": "Hello" }));

@@ -10,8 +10,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use infra::operations;
 use jiff::{SignedDuration, Timestamp};
 use model::bot_challenge::rate::{Tally, usual};
-use model::bot_challenge::{BotChallenge, Guarded};
-use model::limit::{By, Counter, Limits, Rule, Subject};
+use model::bot_challenge::{BotChallenge, GuardedOperation};
+use model::limit::{Counter, Limits, Rule, Subject, SubjectKind};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 
 const MINUTE: u64 = 60;
 
 /// Rules that count a request, each with its subject.
-type Rules = Vec<(Rule, By)>;
+type Rules = Vec<(Rule, SubjectKind)>;
 
 /// A user's action, and its second of the day.
 struct Act {
@@ -71,12 +71,12 @@ impl What {
     }
 
     /// How bot challenges count the act; `None` if they do not.
-    fn guarded(self) -> Option<Guarded> {
+    fn guarded(self) -> Option<GuardedOperation> {
         match self {
-            Self::SignUp => Some(Guarded::SignUp),
-            Self::Code => Some(Guarded::SendSignInCode),
-            Self::OAuth => Some(Guarded::OAuth),
-            Self::Invite => Some(Guarded::Email),
+            Self::SignUp => Some(GuardedOperation::SignUp),
+            Self::Code => Some(GuardedOperation::SendSignInCode),
+            Self::OAuth => Some(GuardedOperation::OAuth),
+            Self::Invite => Some(GuardedOperation::Email),
             Self::SignIn | Self::WrongPassword | Self::Refresh | Self::Change => None,
         }
     }
@@ -229,10 +229,10 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.app.recorder.clear();
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
-            let own = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
+            let own = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
             // No one is signed in yet, and a single request does not reach the table's counters of
             // batched rules.
-            let own = own.iter().filter(|(_, by)| *by != By::User);
+            let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
             // OAuth operations have no access headers, so they count their own requests.
             let is_counted = exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
@@ -240,7 +240,7 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             let asks = operation.route.codes().any(|code| code == "BOT_CHALLENGE_REQUIRED");
             assert!(!asks || what.guarded().is_some(), "{route} should not require a bot challenge");
             of_act.extend(counted);
-            let whom = |by: By| if by == By::Network { Whom::Network } else { Whom::Address };
+            let whom = |by: SubjectKind| if by == SubjectKind::Network { Whom::Network } else { Whom::Address };
             of_act.extend(batched.into_iter().map(|(rule, by)| (rule.name(), whom(by))));
         }
     }

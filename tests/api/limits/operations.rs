@@ -16,7 +16,7 @@ const WINDOW: u32 = 60;
 async fn every_limited_operation_is_rejected_at_its_limit() {
     for operation in operations::all() {
         let Some(limit) = operation.route.limit else { continue };
-        let of_servers = |rule: &Rule| limit.of_request(false).iter().any(|(other, _)| other == rule);
+        let of_servers = |rule: &Rule| limit.early_rules(false).iter().any(|(other, _)| other == rule);
         let rules: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit || of_servers(rule)).collect();
         let one = rules.iter().fold(Limits::off(), |limits, rule| limits.with(*rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use infra::operations;
 use jiff::SignedDuration;
-use model::limit::{By, Limits, Rate, Rule};
+use model::limit::{Limits, Rate, Rule, SubjectKind};
 use serde_json::json;
 use support::{SignedIn, TestApp};
 use wire::level::Level;
@@ -18,9 +18,9 @@ const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 /// Whether an operation's limit counts clients' requests by IP address, and by network. Its other
 /// rules depend on the operation's purpose.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
-    let rules = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
-    let has = |wanted: By| rules.iter().any(|(_, by)| *by == wanted);
-    (has(By::Address), has(By::Network))
+    let rules = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
+    let has = |wanted: SubjectKind| rules.iter().any(|(_, by)| *by == wanted);
+    (has(SubjectKind::Address), has(SubjectKind::Network))
 }
 
 /// Clients' requests that write; servers' requests count by key.

@@ -116,7 +116,7 @@ async fn rejections_are_counted_as_their_number_grows() {
 #[tokio::test]
 async fn a_flood_of_rejections_stops_writing() {
     let app = with_rules().await;
-    let most = usize::try_from(flows::rejections::MOST_COUNTED).unwrap();
+    let most = usize::try_from(flows::rejections::MAX_COUNTED).unwrap();
     for _ in 0..most {
         assert_eq!(sign_up(&app, "eve@example.com").await, 403);
     }

@@ -93,7 +93,7 @@ async fn every_change_that_makes_an_event_passes_the_filters() {
     while let Some(batch) = app.changes().await {
         for record in batch.event["Records"].as_array().unwrap() {
             let found = records(&json!({ "Records": [record] })).remove(0);
-            let means_something = changes::of(found).unwrap().is_some();
+            let means_something = changes::parse(found).unwrap().is_some();
             assert!(!means_something || filters.iter().any(|filter| matches(filter, record)), "{record}");
         }
         app.record_batch(batch).await;

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 use stateright::Property;
 use store::Store;
-use store::provider::authorization::{AuthorizationCode, CODE_LIFE, Pending, PendingChange, create_code};
+use store::provider::authorization::{AuthorizationCode, CODE_LIFE, PendingAccount, PendingChange, create_code};
 use store::provider::tokens::{ProviderTokens, owner};
 use support::{SignedIn, TestApp};
 use wire::id::{SessionId, UserId};
@@ -200,7 +200,7 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
-        code.pending = Some(Pending { change: PendingChange::Link, account, tokens: Some(tokens), profile });
+        code.pending = Some(PendingAccount { change: PendingChange::Link, account, tokens: Some(tokens), profile });
     })
     .await
 }

@@ -10,7 +10,7 @@ use flows::context::Scope;
 use flows::limits;
 use model::code::Code;
 use model::limit::Rule;
-use model::session::cli::{CliSignIn, SessionOf, State, login_code};
+use model::session::cli::{CliSignIn, SessionRef, State, login_code};
 use model::user::User;
 use secrecy::SecretString;
 use store::{Label, cli_sign_in, session, user};
@@ -56,7 +56,7 @@ pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<
 async fn fetch(
     Scope { app, project, place }: Scope<'_>,
     polling_code: &Code,
-    by: SessionOf,
+    by: SessionRef,
     signed: Option<Signed>,
 ) -> Result<Polled, Error> {
     let signed = signed.filter(|signed| signed.check_unrestricted(project).is_ok());

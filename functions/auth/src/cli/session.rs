@@ -7,7 +7,7 @@ use flows::context::Context;
 use flows::limits::unknown_token;
 use model::project::Project;
 use model::session::Session;
-use model::session::cli::SessionOf;
+use model::session::cli::SessionRef;
 use model::user::restriction::RestrictedReason;
 use secrecy::SecretString;
 use store::keys::user_key;
@@ -34,7 +34,7 @@ impl Signed {
     }
 
     /// The session named by `of`, if it is live and the user's credentials are unchanged.
-    pub(crate) async fn of(app: &App, project: &Project, of: SessionOf) -> Result<Option<Self>, store::Error> {
+    pub(crate) async fn of(app: &App, project: &Project, of: SessionRef) -> Result<Option<Self>, store::Error> {
         let signed = Self::read(app, project, of.user_id, of.session_id).await?;
         Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
     }
@@ -70,7 +70,7 @@ impl Signed {
     }
 
     /// The reference to this session that a command-line sign-in stores.
-    pub(crate) fn reference(&self) -> SessionOf {
-        SessionOf::of(&self.session, &self.row.user)
+    pub(crate) fn reference(&self) -> SessionRef {
+        SessionRef::of(&self.session, &self.row.user)
     }
 }

@@ -1,6 +1,7 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a failed flow leaves nothing behind. Existing users ([`Pending`]) and the
-//! provider's tokens for their accounts ([`NewTokens`]) are not changed until the code is redeemed.
+//! in one transaction: a failed flow leaves nothing behind. Existing users ([`PendingAccount`]) and
+//! the provider's tokens for their accounts ([`NewTokens`]) are not changed until the code is
+//! redeemed.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -10,7 +11,7 @@ use flows::teams::welcome;
 use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
 use model::session::Session;
-use model::sign_in::authorization::{Asked, Authorization, Purpose};
+use model::sign_in::authorization::{Authorization, Purpose, RequestedAccess};
 use model::sign_in::provider::Decision;
 use model::sign_up::rule::AuthMethod;
 use model::user::User;
@@ -18,7 +19,7 @@ use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
 use store::provider::account::{self, Holder};
-use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
+use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, PendingAccount, PendingChange};
 use store::provider::tokens::{NewTokens, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::{self, UserRow};
@@ -62,8 +63,8 @@ pub(super) async fn resolve(
 
 /// What the flow requested. The provider grants the scopes unless it says otherwise (RFC 6749
 /// §5.1). Whether `offline_access` was among them is ignored: by itself it permits nothing.
-pub(super) fn asked(authorization: &Authorization) -> Asked {
-    Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
+pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
+    RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
 /// The provider account used to sign up.
@@ -142,10 +143,11 @@ impl Flow<'_> {
         sign_up(self.scope, user, &account).await
     }
 
-    /// A code that changes its user on redemption, or after the second factor. See [`Pending`].
+    /// A code that changes its user on redemption, or after the second factor. See
+    /// [`PendingAccount`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
-        let pending = Pending { change, account, tokens, profile };
+        let pending = PendingAccount { change, account, tokens, profile };
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
         let checks = if change.is_of_beginner() {
             self.still_of(user.user_id)
@@ -208,7 +210,7 @@ impl Flow<'_> {
     }
 
     /// A new code for the user, and the write that stores it.
-    fn code(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
+    fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
         // A code for a user who did not begin the flow is for a sign-in, which does not depend on
         // an earlier session.

@@ -28,8 +28,8 @@ use model::project::OAuthProvider;
 use model::provider::account::ProviderAccount;
 use model::user::User;
 use model::user::reference::UserRef;
-use net::outgoing::{Fault, Outgoing};
-use oauth::exchange::{NotIssued, Peer, Tokens};
+use net::outgoing::{AnswerError, Outgoing};
+use oauth::exchange::{ExchangeError, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use store::provider::tokens::{self, ProviderTokens, Report};
@@ -212,8 +212,8 @@ impl Connection<'_> {
         Ok(accepts.unwrap_or(Some(true)))
     }
 
-    fn of(&self) -> tokens::Of<'_> {
-        tokens::Of { project: &self.access.project.id, user: self.user, account: self.account }
+    fn of(&self) -> tokens::TokenOwner<'_> {
+        tokens::TokenOwner { project: &self.access.project.id, user: self.user, account: self.account }
     }
 
     fn sealer(&self) -> TokenSealer<'_> {
@@ -258,13 +258,13 @@ impl Connection<'_> {
             Err(failed) => failed,
         };
         tracing::warn!(%failed, provider = self.provider.id, project = %project.id, "a provider did not refresh a token");
-        if let NotIssued::Grant(_) = failed {
+        if let ExchangeError::Grant(_) = failed {
             return Err(self.revoked(old).await?.into());
         }
         store.end_refresh(self.of(), old).await?;
         Err(match failed {
-            NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
-            NotIssued::Fault(Fault::Misconfigured(_) | Fault::Private(_)) => misconfigured(&self.provider.id),
+            ExchangeError::Client(_) => KnownError::OauthProviderRefusesClient,
+            ExchangeError::Fault(AnswerError::Misconfigured(_) | AnswerError::Private(_)) => misconfigured(&self.provider.id),
             _ => KnownError::OauthProviderTemporarilyUnavailable,
         }
         .into())

@@ -10,7 +10,7 @@ use crypto::digest::Digest;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::limits::{self, Counting};
+use flows::limits::{self, RequestCount};
 use flows::providers;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
@@ -20,8 +20,8 @@ use model::project::{OAuthProvider, Project};
 use model::provider::catalog::{self, Identity};
 use model::sign_in::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use model::text::line;
-use net::outgoing::{Fault, Outgoing};
-use oauth::exchange::{Grant, NotIssued};
+use net::outgoing::{AnswerError, Outgoing};
+use oauth::exchange::{ExchangeError, Grant};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use store::record;
@@ -99,7 +99,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 /// does not exist, or the authorization belongs to another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
-    let counting = Counting::by_place(app, &project, Limit::Code, &caller.place);
+    let counting = RequestCount::by_place(app, &project, Limit::Code, &caller.place);
     let (early, items, authorization, row) = futures_util::try_join!(
         counting.early(),
         app.store.get_many(counting.keys()),
@@ -210,12 +210,14 @@ fn name_of(answer: &ProviderAnswer) -> Option<String> {
 }
 
 /// The error for users of a provider that failed during a flow.
-pub(crate) fn fault_error(provider_id: &str, fault: Fault) -> KnownError {
-    match NotIssued::from(fault) {
-        NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
-        NotIssued::Grant(_) | NotIssued::Fault(Fault::Refused(_) | Fault::Unauthorized) => KnownError::InvalidAuthorizationCode,
-        NotIssued::Fault(Fault::Misconfigured(_) | Fault::Private(_)) => misconfigured(provider_id),
-        NotIssued::Fault(Fault::Unavailable(_) | Fault::Senseless(_)) => KnownError::OauthProviderTemporarilyUnavailable,
+pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
+    match ExchangeError::from(fault) {
+        ExchangeError::Client(_) => KnownError::OauthProviderRefusesClient,
+        ExchangeError::Grant(_) | ExchangeError::Fault(AnswerError::Refused(_) | AnswerError::Unauthorized) => {
+            KnownError::InvalidAuthorizationCode
+        }
+        ExchangeError::Fault(AnswerError::Misconfigured(_) | AnswerError::Private(_)) => misconfigured(provider_id),
+        ExchangeError::Fault(AnswerError::Unavailable(_) | AnswerError::Senseless(_)) => KnownError::OauthProviderTemporarilyUnavailable,
     }
 }
 

@@ -4,7 +4,7 @@
 use errors::{Error, KnownError};
 use flows::context::Scope;
 use secrecy::{ExposeSecret as _, SecretString};
-use store::provider::authorization::{self, AuthorizationCode, HandedOver};
+use store::provider::authorization::{self, AuthorizationCode, SessionHandover};
 use store::user::{self, UserRow};
 use store::{Label, session};
 
@@ -18,11 +18,11 @@ use crate::sign_in::tokens::access_token;
 pub(super) async fn redeem(code: &SecretString, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<Tokens, Error> {
     let Scope { app, project, .. } = scope;
     let (id, now, invalid) = (&project.id, app.clock.now(), KnownError::InvalidAuthorizationCode);
-    let HandedOver { session_id, refresh_token } = stored.handed_over.as_ref().ok_or_else(|| invalid.clone())?;
+    let SessionHandover { session_id, refresh_token } = stored.handed_over.as_ref().ok_or_else(|| invalid.clone())?;
     let session = app.store.session(id, row.user.id, *session_id).await?;
     let session = session.filter(|session| session.is_live(&row.user, &project.config.sessions, now)).ok_or_else(|| invalid.clone())?;
     let refresh_token = refresh_token.as_ref().ok_or_else(|| invalid.clone())?;
-    let refresh_token = app.sealer.open(&HandedOver::owner(id, session.id), refresh_token)?;
+    let refresh_token = app.sealer.open(&SessionHandover::owner(id, session.id), refresh_token)?;
     let writes = vec![
         authorization::redeem_handed_over(id, code, session.id),
         session::lives(project, row.user.id, session.id, now),

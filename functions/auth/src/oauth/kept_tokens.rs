@@ -6,7 +6,7 @@ use flows::context::Scope;
 use model::provider::tokens::NewTokens;
 use model::sign_in::second_factor::MfaAttempt;
 use store::provider::account::belongs_to;
-use store::provider::tokens::{Of, renew_tokens};
+use store::provider::tokens::{TokenOwner, renew_tokens};
 use store::user::{self, UserRow};
 use store::{Write, optimistic};
 
@@ -22,7 +22,7 @@ pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &Use
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
     let Some(provider) = project.config.oauth_provider(&account.provider_id) else { return Ok(Vec::new()) };
-    let (of, now) = (Of { project: &project.id, user, account }, app.clock.now());
+    let (of, now) = (TokenOwner { project: &project.id, user, account }, app.clock.now());
     let stored = app.store.provider_tokens(of).await?;
     let sealer = TokenSealer { app, project, provider, account };
     let old = stored.clone().map(|stored| sealer.current(stored)).transpose()?.flatten();

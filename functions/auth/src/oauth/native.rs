@@ -136,7 +136,7 @@ impl Native<'_> {
                 let mut user = row.user.clone();
                 user.sign_up(scope.app.clock.now());
                 let mut user = signed_up(user, email_signs_in).await?;
-                let notices = flows::email::notice::of_change(scope.app, scope.project, Some(scope.place), &row.user, &mut user)?;
+                let notices = flows::email::notice::about_change(scope.app, scope.project, Some(scope.place), &row.user, &mut user)?;
                 return Ok(Change { before: Some(row), after: user, writes: notices, is_new_user: true });
             }
             Decision::SignUp { email_signs_in } => {

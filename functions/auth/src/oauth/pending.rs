@@ -1,5 +1,5 @@
-//! Changes to existing users: those made when an authorization code is redeemed ([`Pending`]), and
-//! linking a provider account after the second factor.
+//! Changes to existing users: those made when an authorization code is redeemed
+//! ([`PendingAccount`]), and linking a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -8,8 +8,8 @@ use model::provider::tokens::NewTokens;
 use model::sign_in::provider::Refusal;
 use model::sign_in::second_factor::{Attach, MfaAttempt};
 use model::user::User;
-use model::user::provider_accounts::Refused;
-use store::provider::authorization::{Pending, PendingChange};
+use model::user::provider_accounts::AccountRefusal;
+use store::provider::authorization::{PendingAccount, PendingChange};
 use store::provider::tokens::keep_tokens;
 use store::user::UserRow;
 use store::{Contention as _, Write, optimistic};
@@ -23,8 +23,8 @@ const ROUNDS: u32 = 3;
 
 /// The user of `row` after the pending change, and the writes of the change. Fails if the change
 /// has become impossible since the callback.
-pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
-    let Pending { change, account, tokens, profile } = pending;
+pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
+    let PendingAccount { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
@@ -71,18 +71,18 @@ fn outdated(error: Error) -> Error {
 }
 
 /// The user who began the flow, with the account linked.
-fn linked(Scope { app, project, place }: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
+fn linked(Scope { app, project, place }: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let mut user = row.user.clone();
     user.add_account(pending.account.clone()).map_err(|reason| match reason {
-        Refused::Duplicate => refused(Refusal::OfAnother, None),
+        AccountRefusal::Duplicate => refused(Refusal::OfAnother, None),
         _ => KnownError::InvalidAuthorizationCode,
     })?;
-    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))
 }
 
 /// The anonymous user who began the flow, as an ordinary user.
-async fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
+async fn upgraded(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
     let Scope { app, project, place } = scope;
     if !row.user.is_anonymous {
         return Err(KnownError::InvalidAuthorizationCode.into());
@@ -91,6 +91,6 @@ async fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_sign
     user.sign_up(app.clock.now());
     let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
     let mut user = sign_up(scope, user, &account).await?;
-    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))
 }

@@ -4,9 +4,9 @@
 use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use errors::{Error, KnownError};
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use model::provider::account::is_account_id;
-use model::user::provider_accounts::Refused;
+use model::user::provider_accounts::AccountRefusal;
 use model::user::reference::UserRef;
 use model::user::{MAX_ACCOUNTS, User};
 use store::user::UserRow;
@@ -43,7 +43,7 @@ pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
     missing: KnownError,
-    change: impl Fn(&mut User) -> Result<(), Refused>,
+    change: impl Fn(&mut User) -> Result<(), AccountRefusal>,
 ) -> Result<User, Error> {
     access.check_fresh()?;
     let changed = change_as(access, row, missing, |user| {
@@ -52,17 +52,17 @@ pub(crate) async fn change<L>(
         if access.level < Level::Server {
             user.keeps_way_to_sign_in(&before, &access.project.config).map_err(refusal)?;
         }
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     });
     Ok(changed.await?.user)
 }
 
-fn refusal(refused: Refused) -> KnownError {
+fn refusal(refused: AccountRefusal) -> KnownError {
     match refused {
-        Refused::NotFound => KnownError::ProviderAccountNotFound,
-        Refused::Duplicate => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
-        Refused::TooMany => KnownError::TooManyProviderAccounts { max: MAX_ACCOUNTS },
-        Refused::SecondSignIn => KnownError::AnotherProviderAccountSignsIn,
-        Refused::LastWay => KnownError::LastSignInMethod,
+        AccountRefusal::NotFound => KnownError::ProviderAccountNotFound,
+        AccountRefusal::Duplicate => KnownError::OauthProviderAccountIdAlreadyUsedForSignIn,
+        AccountRefusal::TooMany => KnownError::TooManyProviderAccounts { max: MAX_ACCOUNTS },
+        AccountRefusal::SecondSignIn => KnownError::AnotherProviderAccountSignsIn,
+        AccountRefusal::LastWay => KnownError::LastSignInMethod,
     }
 }

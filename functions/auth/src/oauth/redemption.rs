@@ -18,12 +18,12 @@ use model::project::redirect::RedirectUrl;
 use model::session::{Amr, SessionLimits};
 use model::sign_in::authorization::challenge;
 use model::sign_in::provider::Refusal;
-use model::sign_in::second_factor::{Attach, OfCode};
+use model::sign_in::second_factor::{Attach, CodeSession};
 use model::user::User;
 use model::user::device::Device;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
-use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
+use store::provider::authorization::{self, AuthorizationCode, PendingAccount, PendingChange};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
@@ -183,8 +183,8 @@ impl Redemption {
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         writes.extend(change);
         let first = second_factor::OfProvider {
-            of_code: Some(OfCode { session_id: session.id(), limits }),
-            to_attach: waiting.map(|Pending { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() }),
+            of_code: Some(CodeSession { session_id: session.id(), limits }),
+            to_attach: waiting.map(|PendingAccount { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() }),
             new_tokens: stored.new_tokens.clone(),
         };
         let asked = second_factor::required_of_provider(app, project, &after, stored.is_new_user, first)?;

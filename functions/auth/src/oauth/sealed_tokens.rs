@@ -1,7 +1,7 @@
 //! The tokens of a provider account, sealed for the account, their issuer and their client
 //! ([`registration`](model::provider::registration)).
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use errors::Error;
 use flows::App;
 use model::project::{OAuthProvider, Project};
@@ -43,7 +43,7 @@ impl TokenSealer<'_> {
     }
 
     /// Opens one of the sealed tokens in `tokens`.
-    pub(crate) fn open(&self, tokens: &ProviderTokens, sealed: &Sealed) -> Result<SecretString, Error> {
+    pub(crate) fn open(&self, tokens: &ProviderTokens, sealed: &SealedText) -> Result<SecretString, Error> {
         let owner = tokens::owner(&self.project.id, self.account, tokens.registration.as_ref());
         Ok(self.app.sealer.open(&owner, sealed)?)
     }
@@ -60,7 +60,7 @@ impl TokenSealer<'_> {
         }
         let registration = provider.registration();
         let owner = tokens::owner(&project.id, account, Some(&registration));
-        let anew = |sealed: &Sealed| Ok::<_, Error>(app.sealer.seal(&app.entropy, &owner, &self.open(&stored, sealed)?)?);
+        let anew = |sealed: &SealedText| Ok::<_, Error>(app.sealer.seal(&app.entropy, &owner, &self.open(&stored, sealed)?)?);
         let (access, refresh) = (anew(&stored.access)?, stored.refresh.as_ref().map(anew).transpose()?);
         Ok(Some(ProviderTokens { access, refresh, registration: Some(registration), ..stored }))
     }

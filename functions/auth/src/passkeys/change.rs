@@ -3,9 +3,9 @@
 use api::product::Access;
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use model::user::User;
-use model::user::passkey::{MAX_PASSKEYS, Refused};
+use model::user::passkey::{MAX_PASSKEYS, Refusal};
 use model::user::reference::UserRef;
 use store::user::UserRow;
 use utoipa::ToSchema;
@@ -23,24 +23,24 @@ pub struct PasskeyPath {
 }
 
 /// Changes a user's passkeys. A client must not remove its user's last way to sign in.
-pub(crate) async fn change<L>(access: &Access<L>, row: UserRow, change: impl Fn(&mut User) -> Result<(), Refused>) -> Result<User, Error> {
+pub(crate) async fn change<L>(access: &Access<L>, row: UserRow, change: impl Fn(&mut User) -> Result<(), Refusal>) -> Result<User, Error> {
     let changed = change_as(access, row, KnownError::PasskeyNotFound, |user| {
         let before = user.clone();
         change(user).map_err(refusal)?;
         if access.level < Level::Server {
             user.keeps_way_to_sign_in(&before, &access.project.config).map_err(|_| KnownError::LastSignInMethod)?;
         }
-        Ok(With::default())
+        Ok(ExtraWrites::default())
     });
     Ok(changed.await?.user)
 }
 
 /// The error of a refused change.
-pub(crate) fn refusal(refused: Refused) -> KnownError {
+pub(crate) fn refusal(refused: Refusal) -> KnownError {
     match refused {
-        Refused::NotFound => KnownError::PasskeyNotFound,
-        Refused::TooMany => KnownError::TooManyPasskeys { limit: MAX_PASSKEYS },
-        Refused::Duplicate => KnownError::PasskeyRegistrationFailed { message: refused.to_string() },
-        Refused::Cloned => KnownError::PasskeyAuthenticationFailed { message: refused.to_string() },
+        Refusal::NotFound => KnownError::PasskeyNotFound,
+        Refusal::TooMany => KnownError::TooManyPasskeys { limit: MAX_PASSKEYS },
+        Refusal::Duplicate => KnownError::PasskeyRegistrationFailed { message: refused.to_string() },
+        Refusal::Cloned => KnownError::PasskeyAuthenticationFailed { message: refused.to_string() },
     }
 }

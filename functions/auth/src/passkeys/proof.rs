@@ -10,14 +10,14 @@ use errors::{Error, KnownError};
 use flows::accounts::{place, redeemed};
 use flows::email::notice;
 use jiff::Timestamp;
-use model::code::{Code, Rejected};
-use model::passkey::ceremony::{Failed, authenticate, claimed_user};
+use model::code::{Code, CodeRefusal};
+use model::passkey::ceremony::{CeremonyRefusal, authenticate, claimed_user};
 use model::passkey::challenge::Challenge;
 use model::project::Project;
 use model::session::Amr;
 use model::trail::Event;
 use model::user::User;
-use model::user::passkey::{Assertion, Refused};
+use model::user::passkey::{Assertion, Refusal};
 use serde_json::Value;
 use store::user::UserRow;
 use store::user::account::Outcome;
@@ -78,7 +78,7 @@ impl PasskeyProof<'_> {
         if !project.config.passkeys.enabled {
             return Err(KnownError::PasskeyAuthenticationNotEnabled.into());
         }
-        let Some(row) = row else { return Err(self.wrong(None, Failed::Unknown).await) };
+        let Some(row) = row else { return Err(self.wrong(None, CeremonyRefusal::Unknown).await) };
         let assertion = match authenticate(project, &challenge, self.response, &row.user) {
             Ok(assertion) => assertion,
             Err(failed) => return Err(self.wrong(Some(&row.user), failed).await),
@@ -87,19 +87,19 @@ impl PasskeyProof<'_> {
         let mut user = row.user.clone();
         match (user.use_passkey(&assertion, now), since) {
             (Ok(()), Some(since)) => Ok(Proved { row, user, assertion, since }),
-            (Err(Refused::Cloned), _) => Err(self.suspect(&row, user).await),
-            _ => Err(self.wrong(Some(&row.user), Failed::Unknown).await),
+            (Err(Refusal::Cloned), _) => Err(self.suspect(&row, user).await),
+            _ => Err(self.wrong(Some(&row.user), CeremonyRefusal::Unknown).await),
         }
     }
 
     async fn challenge(&self, table: &Store) -> Result<Challenge, Error> {
         let found = table.challenge(&self.access.project.id, Ceremony::Authentication, self.code).await?;
         let challenge = Challenge::check(found, self.access.app.clock.now())?;
-        if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(Rejected::NotFound.into()) }
+        if challenge.is_for_attempt(self.attempt) { Ok(challenge) } else { Err(CodeRefusal::NotFound.into()) }
     }
 
     /// Records a wrong response, and returns its error.
-    async fn wrong(&self, user: Option<&User>, failed: Failed) -> Error {
+    async fn wrong(&self, user: Option<&User>, failed: CeremonyRefusal) -> Error {
         match self.access.app.store.record_failure(user.map(|user| user.id), self.failed).await {
             Ok(()) => KnownError::PasskeyAuthenticationFailed { message: failed.to_string() }.into(),
             Err(error) => error.into(),
@@ -110,7 +110,7 @@ impl PasskeyProof<'_> {
     /// project has disabled notices about passkeys. `user` is the user of `row` with the suspicion
     /// recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
-        let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
+        let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
             // response. The challenge is then redeemed, and this read fails.
@@ -120,7 +120,7 @@ impl PasskeyProof<'_> {
                 return Ok::<_, Error>(store.record_failure(Some(user.id), self.failed).await?);
             }
             let (access, mut user) = (self.access, user);
-            let writes = notice::of_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
+            let writes = notice::about_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
             Proved::write(access, row, &user, writes).await
         };
         told.await.err().unwrap_or_else(refused)

@@ -40,5 +40,5 @@ pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Pla
     if known.peek().is_none() || known.any(|known| known.is_near(place)) {
         return Ok(Vec::new());
     }
-    notice::of_sign_in(app, project, place, user)
+    notice::about_sign_in(app, project, place, user)
 }

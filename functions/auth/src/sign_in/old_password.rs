@@ -17,7 +17,7 @@ use wire::id::ProjectId;
 /// separately.
 pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User, password: &Password) -> Result<Failures<'a>, Error> {
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    let failures = Failures::of_old_password(app, project, user.id);
+    let failures = Failures::for_old_password(app, project, user.id);
     failures.check().await?;
     let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
     if app.hasher.verify(checked, password, None).await == Verdict::Wrong {

@@ -6,7 +6,7 @@ use model::code::Code;
 use model::project::Project;
 use model::provider::tokens::NewTokens;
 use model::session::Amr;
-use model::sign_in::second_factor::{Attach, MfaAttempt, OfCode};
+use model::sign_in::second_factor::{Attach, CodeSession, MfaAttempt};
 use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
@@ -25,7 +25,7 @@ pub(crate) fn required(
 
 /// What a sign-in with a provider account leaves for its attempt; see [`MfaAttempt`].
 pub(crate) struct OfProvider {
-    pub(crate) of_code: Option<OfCode>,
+    pub(crate) of_code: Option<CodeSession>,
     pub(crate) to_attach: Option<Attach>,
     pub(crate) new_tokens: Option<NewTokens>,
 }

@@ -143,7 +143,7 @@ impl SecondFactorCode {
             }
             let used = used(access, &row.user, &hashed)?.filter(|user| (user.session_epoch, user.credential_epoch) == epochs);
             let mut user = used.ok_or_else(|| self.wrong.clone())?;
-            let notice = notice::of_change(&access.app, project, place(access), &row.user, &mut user)?;
+            let notice = notice::about_change(&access.app, project, place(access), &row.user, &mut user)?;
             let writes = writes.iter().cloned().chain(notice).collect();
             // The caller handles failures of the other writes.
             Ok(match access.app.store.change_account(&project.id, &row, &user, writes).await {

@@ -10,7 +10,7 @@ use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
 use model::session::{Amr, Session, SessionLimits, refresh_token};
-use model::sign_in::second_factor::OfCode;
+use model::sign_in::second_factor::CodeSession;
 use model::user::User;
 use model::user::device::Device;
 use secrecy::{ExposeSecret, SecretString};
@@ -66,7 +66,7 @@ impl NewSession {
 
     /// Gives the session the id and limits stored when an authorization code was redeemed;
     /// unchanged if the sign-in did not begin with a code.
-    pub(crate) fn of_code(mut self, app: &App, code: Option<&OfCode>) -> Self {
+    pub(crate) fn of_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
         self.refresh_token = refresh_token::draw(&app.entropy, code.session_id);

@@ -5,7 +5,7 @@
 
 use api::content::Problem;
 use flows::App;
-use model::content::{BlogPost, Shown, Window};
+use model::content::{BlogPost, ShownContent, Window};
 use serde_json::{Map, Value, json};
 use site::{Document, Renderer, text};
 
@@ -37,10 +37,10 @@ pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value
             cursor.ok_or(Refusal::misused("`cursor` must be a `nextCursor` of this list."))?
         }
     };
-    Ok(page(&window(app, Window { skip: first, most: POSTS }).await?, &app.settings.site_url))
+    Ok(page(&window(app, Window { skip: first, max: POSTS }).await?, &app.settings.site_url))
 }
 
-fn page(shown: &Shown, site_url: &str) -> Value {
+fn page(shown: &ShownContent, site_url: &str) -> Value {
     let documents = DOCUMENTS.iter().filter(|_| shown.skipped == 0).map(|(name, title, description, render)| {
         let media_type = render(shown, site_url).media_type;
         json!({ "uri": format!("{site_url}/{name}"), "name": name, "title": title, "description": description, "mimeType": media_type })
@@ -110,7 +110,7 @@ mod tests {
         let site_url = "https://example.com";
         let window = |skipped: usize| {
             let blog_posts = (0..2 * POSTS).map(post).skip(skipped).take(POSTS).collect();
-            Shown { content: Content { blog_posts, ..Content::unpublished(site_url) }, skipped, total: 2 * POSTS }
+            ShownContent { content: Content { blog_posts, ..Content::unpublished(site_url) }, skipped, total: 2 * POSTS }
         };
         let (first, second) = (page(&window(0), site_url), page(&window(POSTS), site_url));
         let uris = |page: &Value| page["resources"].as_array().unwrap().iter().map(|one| one["uri"].clone()).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 
 use flows::App;
 use model::content::Window;
-use model::content::search::Found;
+use model::content::search::SearchHit;
 use serde_json::{Map, Value, json};
 
 use super::refusal::Refusal;
@@ -108,7 +108,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         "list_apps" => json!(apps(app).await?),
         "list_blog_posts" => {
             let skip = offset(arguments)?;
-            let shown = window(app, Window { skip, most: POSTS }).await?;
+            let shown = window(app, Window { skip, max: POSTS }).await?;
             let posts = shown.content.blog_posts;
             // Beyond the last post, the number would include posts that are not public yet.
             let is_known = skip == 0 || !posts.is_empty();
@@ -128,7 +128,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             post["text"] = text.into();
             post
         }
-        "search" => found(app, argument("query", arguments)?).await?.iter().map(Found::json).collect(),
+        "search" => found(app, argument("query", arguments)?).await?.iter().map(SearchHit::json).collect(),
         _ => return Err(Refusal::misused("There is no such tool; tools/list returns all.")),
     };
     Ok(json!({ "data": data }))

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::page::{self, Limit, Pagination, Sorted};
+use api::product::page::{self, Limit, PageSorter, Pagination};
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
@@ -133,7 +133,7 @@ pub(crate) async fn list<T: Serialize + Send>(
 ) -> Result<(Vec<T>, Pagination), Error> {
     let limit = page::limit(query.limit, route)?;
     let cursors = Cursors::of(access, route.name);
-    let mut page = Sorted::new(cursors.position(query.cursor.as_deref())?, limit);
+    let mut page = PageSorter::new(cursors.position(query.cursor.as_deref())?, limit);
     let mut offer = |line: DocumentLine| page.offer((line.display_name.clone(), line.id), view(line));
     let mut own = HashSet::new();
     let each = |line: DocumentLine| {
@@ -186,7 +186,7 @@ pub(crate) async fn update(
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<MailDocument, Error> {
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = changing.row(access, round).await?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
         changing.write(access, row, changed.clone()).await?;

@@ -1,7 +1,7 @@
 //! The response with one entry of the outbox.
 
 use api::http::Json;
-use api::product::precondition::Versioned;
+use api::product::precondition::VersionedResponse;
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
@@ -12,11 +12,16 @@ use wire::id::{EmailId, ProjectId};
 
 /// Shows an entry with its bodies; these are stored separately until a day after the email has
 /// ended.
-pub(crate) async fn view(app: &App, project: &ProjectId, entry: OutboxEntry, version: u64) -> Result<Versioned<Json<OutboxView>>, Error> {
+pub(crate) async fn view(
+    app: &App,
+    project: &ProjectId,
+    entry: OutboxEntry,
+    version: u64,
+) -> Result<VersionedResponse<Json<OutboxView>>, Error> {
     let now = app.clock.now();
     let entries = app.store.with_bodies(project, vec![entry], now).await?;
     let view = entries.iter().map(|entry| OutboxView::of(entry, now)).next().ok_or(KnownError::EmailNotFound)?;
-    Ok(Versioned { response: Json(view), version })
+    Ok(VersionedResponse { response: Json(view), version })
 }
 
 #[derive(Deserr, ToSchema)]

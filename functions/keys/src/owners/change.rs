@@ -4,7 +4,7 @@ use api::product::{Access, Client};
 use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::{place, read};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::teams::enter;
 use model::owned_key::{Creator, OwnedKey, OwnedKeys, Owner, OwnerKind};
@@ -59,7 +59,7 @@ pub(crate) async fn change<T>(
     owner: Owner,
     change: impl Fn(&mut OwnedKeys) -> Result<T, KnownError>,
 ) -> Result<T, Error> {
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = open(access, owner, round).await?;
         let mut keys = row.keys().clone();
         let result = change(&mut keys)?;
@@ -88,7 +88,7 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
     match row {
         OwnerRow::User(row) => {
             let mut user = User { api_keys: keys, ..row.user.clone() };
-            let notices = notice::of_change(app, project, place, &row.user, &mut user)?;
+            let notices = notice::about_change(app, project, place, &row.user, &mut user)?;
             Ok(app.store.change_account(&project.id, &row, &user, notices).await?.done()?)
         }
         OwnerRow::Team(row) => {
@@ -114,7 +114,7 @@ async fn tell_creator(
 ) -> Result<(), Error> {
     let before = app.store.user(&project.id, creator.user_id).await?.ok_or_else(Error::conflict)?;
     let mut after = before.user.clone();
-    writes.extend(notice::of_team_key(app, project, place, (&before.user, &mut after), key)?);
+    writes.extend(notice::about_team_key(app, project, place, (&before.user, &mut after), key)?);
     if after == before.user {
         return Ok(app.store.transact(writes).await?);
     }

@@ -1,7 +1,7 @@
 //! Checks a key: whether it is valid, and whose it is.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
-use api::http::{Named, Route};
+use api::http::{NamedItem, Route};
 use api::product::{Access, Server};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -21,7 +21,7 @@ pub(crate) const fn checks_key(route: Route) -> Route {
         .limit(Limit::ApiKey)
         .leaves_no_trail("it only records when the key was last used")
         .table(&[BatchGetItem, UpdateItem])
-        .reads(&[Named::KeyOwner])
+        .reads(&[NamedItem::KeyOwner])
         .errors(&[
             ErrorCode::ApiKeysNotEnabled,
             ErrorCode::ApiKeyNotFound,

@@ -6,7 +6,7 @@
 
 use flows::App;
 use flows::email::gate::{self, Cause};
-use flows::email::members::{self, Told};
+use flows::email::members::{self, NotifiableMember};
 use flows::email::notice::{facts, to_address};
 use jiff::Timestamp;
 use model::email::Email;
@@ -42,7 +42,7 @@ pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: 
     let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], now) else { return Ok(Vec::new()) };
     let manages = |member: &MemberRow| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys);
     let managers = members::verified(app, &project.id, after.id, manages).await?;
-    let write = |manager: Told| {
+    let write = |manager: NotifiableMember| {
         let cause = Cause { address: manager.address, place: None };
         gate::notice(app, &project.id, cause, mail(project, after, key, (manager.user_id, manager.email), (now, sent_at)))
     };

@@ -7,10 +7,10 @@
 use errors::{Error, KnownError};
 use flows::context::Context;
 use flows::quota;
-use flows::teams::{Joined, join_refused, joining};
-use model::code::Rejected;
+use flows::teams::{TeamToJoin, join_refused, joining};
+use model::code::CodeRefusal;
 use model::quota::Quota;
-use model::team::invitation::{By, Invitation, NotAcceptable};
+use model::team::invitation::{AcceptanceRefusal, AcceptanceWay, Invitation};
 use store::team::invitation;
 use store::user::UserRow;
 use store::{Conflict, Label, optimistic};
@@ -51,11 +51,17 @@ impl Memberships {
 /// Accepts an invitation. An existing membership is left unchanged; otherwise a membership is
 /// created, which fails if the user is already a member. If its sender has left the team or was
 /// removed, an invitation is rejected as if it did not exist.
-pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, mut known: Memberships) -> Result<(), Error> {
+pub(crate) async fn accept(
+    context: &Context,
+    invitation: &Invitation,
+    by: AcceptanceWay,
+    row: &UserRow,
+    mut known: Memberships,
+) -> Result<(), Error> {
     let (app, project, id) = (&context.app, &context.project, row.user.id);
     invitation.may_be_accepted_by(&row.user, by, context.restricted_reason(&row.user)).map_err(|refused| match refused {
-        NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
-        NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
+        AcceptanceRefusal::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
+        AcceptanceRefusal::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
     if known.is_member {
         let accepted = app.store.transact(invitation::accept(&project.id, invitation)).await;
@@ -65,7 +71,7 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
     // senders, the transaction checks the membership; here it cannot, because it creates that very
     // item, and a transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     let max = quota::max(context, Quota::Memberships)?;
     let mut row = row.clone();
@@ -83,7 +89,7 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
                 return Err(KnownError::TooManyTeamMemberships { max }.into());
             }
         }
-        let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at, user_version };
+        let joined = TeamToJoin { team: invitation.team_id, created_at: invitation.team_created_at, user_version };
         let mut writes = invitation::accept(&project.id, invitation);
         writes.extend(joining(app, project, joined, &row.user)?);
         app.store.transact(writes).await.map_err(|error| refused(error, invitation, max.is_some()))
@@ -96,9 +102,9 @@ fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> E
     let store::Error::Conflict(conflict) = error else { return error.into() };
     let is_of = |label| Conflict::is_of(&conflict, label);
     if is_of(Label::Code) {
-        Rejected::AlreadyUsed.into()
+        CodeRefusal::AlreadyUsed.into()
     } else if is_of(Label::Member) {
-        Rejected::NotFound.into()
+        CodeRefusal::NotFound.into()
     } else if has_version && is_of(Label::User) && !is_of(Label::Team) {
         store::Error::Conflict(conflict).into()
     } else {

@@ -7,12 +7,12 @@ use api::http::{Json, Route};
 use api::product::cursor::Cursors;
 use api::product::input::Nothing;
 use api::product::page::{self, Limit, List, Page};
-use api::product::precondition::{IfMatch, Versioned};
+use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::{Context, ROUNDS};
-use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refused, Scope};
+use flows::context::{Context, MAX_ATTEMPTS};
+use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refusal, Scope};
 use model::project::config::permissions::definition_path;
 use model::trail::TargetKind;
 use store::{optimistic, record};
@@ -87,7 +87,7 @@ pub struct DefinitionsQuery {
 /// The request to change the definition of the permission in the path.
 pub(crate) type Update = Input<PermissionPatch, Nothing, PermissionPath>;
 /// The response of a list, with the version of the project.
-pub(crate) type Definitions = Versioned<Json<List<PermissionDefinition>>>;
+pub(crate) type Definitions = VersionedResponse<Json<List<PermissionDefinition>>>;
 
 fn has(definition: &PermissionDefinition, words: Option<&str>) -> bool {
     let contains = |text: &str| words.is_none_or(|words| text.to_lowercase().contains(&words.to_lowercase()));
@@ -96,7 +96,7 @@ fn has(definition: &PermissionDefinition, words: Option<&str>) -> bool {
 
 pub(crate) fn list(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<Definitions, Error> {
     let list = page(access, scope, query, route)?;
-    Ok(Versioned { response: Json(list), version: access.project_version })
+    Ok(VersionedResponse { response: Json(list), version: access.project_version })
 }
 
 fn page(access: &Access<Admin>, scope: Scope, query: DefinitionsQuery, route: Route) -> Result<List<PermissionDefinition>, Error> {
@@ -171,11 +171,11 @@ async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),
     if_match: IfMatch,
-    change: impl Fn(&mut Rbac) -> Result<T, Refused>,
+    change: impl Fn(&mut Rbac) -> Result<T, Refusal>,
 ) -> Result<T, Error> {
     let Context { app, project, project_version: mut version, .. } = access.into_context();
     let mut project = Arc::unwrap_or_clone(project);
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             let row = app.store.project(&project.id).await?;
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Input, Server};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::accounts::{With, change_read, read};
+use flows::accounts::{ExtraWrites, change_read, read};
 use model::permission::{Grant, PermissionId, Scope};
 use model::team::ProjectPermission;
 use model::user::User;
@@ -45,7 +45,7 @@ pub struct ProjectPermissionPath {
 }
 
 /// The request to grant or revoke the project permission in the path.
-pub(crate) type ProjectGrant = Input<Ignored, Nothing, ProjectPermissionPath>;
+pub(crate) type ProjectGrant = Input<IgnoredBody, Nothing, ProjectPermissionPath>;
 
 /// Grants or revokes the project permission in the path for the user in the path. `change` returns
 /// `false` if it fails because the user does not have the permission.
@@ -58,7 +58,7 @@ pub(crate) async fn change_project(
     let grant = access.project.config.rbac.grant(&path.permission_id, Scope::Project)?;
     let change = |user: &mut User| {
         if change(&mut user.permissions, grant.clone()) {
-            return Ok(With::default());
+            return Ok(ExtraWrites::default());
         }
         Err(KnownError::PermissionNotFound { permission_id: path.permission_id.to_string() }.into())
     };

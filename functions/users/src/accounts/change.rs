@@ -5,7 +5,7 @@ use api::product::Access;
 use crypto::password::hash::Hash;
 use errors::{Error, KnownError};
 use flows::App;
-use flows::accounts::{With, change_as, selected_team};
+use flows::accounts::{ExtraWrites, change_as, selected_team};
 use flows::teams::no_member;
 use model::password;
 use model::profile_image::{NewImage, Owner, Upload};
@@ -13,7 +13,7 @@ use model::project::Project;
 use model::team::Team;
 use model::user::input::UserInput;
 use model::user::ownership::Author;
-use model::user::patch::{Refused, UserPatch};
+use model::user::patch::{Refusal, UserPatch};
 use model::user::totp::{self, Authenticator};
 use model::user::{MAX_CHANNELS, User};
 use store::team::membership;
@@ -78,7 +78,7 @@ impl UserChange {
     }
 
     /// Changes the user and returns the additional writes.
-    pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<With, Error> {
+    pub(crate) fn apply(&self, app: &App, project: &Project, user: &mut User) -> Result<ExtraWrites, Error> {
         if self.seen.as_ref().is_some_and(|seen| seen != user) {
             return Err(KnownError::PreconditionFailed.into());
         }
@@ -89,8 +89,8 @@ impl UserChange {
         }
         let before = user.clone();
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
-            Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
-            Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
+            Refusal::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
+            Refusal::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
         if self.patch.input.oauth_providers.is_some() {
             for account in &mut user.provider_accounts {
@@ -106,7 +106,7 @@ impl UserChange {
         let delete = old_image.map(|old| profile_image::delete(&project.id, user.id, &old));
         let upload = self.patch.image.upload.as_ref();
         let put = upload.map(|(digest, upload)| profile_image::put(&project.id, user.id, digest, upload)).transpose()?;
-        let mut with = With(delete.into_iter().chain(put).collect());
+        let mut with = ExtraWrites(delete.into_iter().chain(put).collect());
         if user.selected_team_id != old_team {
             with.0.extend(old_team.map(|team| membership::deselect(&project.id, team, user.id)));
             user.selected_team_id.into_iter().for_each(|team| with.0.push(membership::select(&project.id, team, user.id)));

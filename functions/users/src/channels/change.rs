@@ -5,9 +5,9 @@ use api::http::Route;
 use api::product::Access;
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::accounts::{With, change_as};
+use flows::accounts::{ExtraWrites, change_as};
 use model::email::{Email, InvalidEmail};
-use model::user::channel::Refused;
+use model::user::channel::Refusal;
 use model::user::reference::UserRef;
 use model::user::{MAX_CHANNELS, User};
 use store::Write;
@@ -53,10 +53,10 @@ pub(crate) async fn change<L>(
     row: UserRow,
     missing: KnownError,
     value: Option<&Email>,
-    change: impl Fn(&mut User) -> Result<Vec<Write>, Refused>,
+    change: impl Fn(&mut User) -> Result<Vec<Write>, Refusal>,
 ) -> Result<User, Error> {
     access.check_fresh()?;
-    match change_as(access, row, missing, |user| Ok(With(change(user).map_err(refusal)?))).await {
+    match change_as(access, row, missing, |user| Ok(ExtraWrites(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
             // Verifying the address would not help: a server cannot take it from another user, and
@@ -72,11 +72,11 @@ pub(crate) async fn change<L>(
     }
 }
 
-fn refusal(refused: Refused) -> KnownError {
+fn refusal(refused: Refusal) -> KnownError {
     match refused {
-        Refused::NotFound => KnownError::ContactChannelNotFound,
-        Refused::Duplicate => KnownError::ContactChannelAlreadyExists,
-        Refused::TooMany => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
-        Refused::LastWay => KnownError::LastSignInMethod,
+        Refusal::NotFound => KnownError::ContactChannelNotFound,
+        Refusal::Duplicate => KnownError::ContactChannelAlreadyExists,
+        Refusal::TooMany => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
+        Refusal::LastWay => KnownError::LastSignInMethod,
     }
 }

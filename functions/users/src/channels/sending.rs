@@ -3,7 +3,7 @@
 use api::http::Json;
 use api::product::Access;
 use errors::{Error, KnownError};
-use flows::bot_challenge::{Check, Presented};
+use flows::bot_challenge::{ChallengeFields, Check};
 use flows::email::code::CodeEmail;
 use flows::email::gate::{self, Address};
 use flows::literal::{SUCCESS, Success};
@@ -19,7 +19,7 @@ pub(crate) async fn send<L>(
     user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
-    presented: Presented,
+    presented: ChallengeFields,
 ) -> Result<Json<Success>, Error> {
     if channel.is_verified {
         return Err(KnownError::EmailAlreadyVerified.into());
@@ -29,7 +29,7 @@ pub(crate) async fn send<L>(
     }
     access.project.redirects().check(callback)?;
     let began = user.began_with(channel);
-    let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::of_email(access, user) };
+    let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::for_email(access, user) };
     let admitted = check.admit(presented).await?;
     let recipient = gate::recipient(access, &channel.value, Address::Unproved).await?;
     let email = CodeEmail { app: &access.app, project: &access.project.id, callback, now: access.app.clock.now() };

@@ -6,7 +6,7 @@ use errors::{Error, KnownError};
 use flows::{App, Context};
 use model::webhook::Lane;
 use model::webhook::health::Health;
-use model::webhook::input::{Rejected, Sealing};
+use model::webhook::input::{Refusal, SecretSealer};
 use net::webhook::check;
 use store::webhook::EndpointRow;
 use utoipa::ToSchema;
@@ -24,15 +24,15 @@ pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
 }
 
 /// Seals the secrets of the project's endpoints.
-pub(crate) fn sealing(context: &Context) -> Sealing<'_> {
-    Sealing { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
+pub(crate) fn sealing(context: &Context) -> SecretSealer<'_> {
+    SecretSealer { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
 }
 
 /// The error of a rejected change.
-pub(crate) fn rejected(rejected: Rejected, route: &Route) -> Error {
+pub(crate) fn rejected(rejected: Refusal, route: &Route) -> Error {
     match rejected {
-        Rejected::Input(problems) => route.schema_error(&problems).into(),
-        Rejected::Seal(error) => error.into(),
+        Refusal::Input(problems) => route.schema_error(&problems).into(),
+        Refusal::Seal(error) => error.into(),
     }
 }
 

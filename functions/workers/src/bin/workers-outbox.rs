@@ -3,7 +3,7 @@
 
 use email::sandbox;
 use email::ses::Ses;
-use email::smtp::{ByProject, Smtp};
+use email::smtp::{ProjectMailer, Smtp};
 use flows::App;
 use serde_json::json;
 use workers::lambda::{self, Error};
@@ -19,7 +19,7 @@ async fn run() -> Result<(), Error> {
     api::http::log::init();
     let app = App::from_env()?;
     let own = Smtp::from_env(&app.settings, app.clock.clone())?;
-    let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
+    let mailer = ProjectMailer { own, deployments: Ses::from_env(app.clock.clone())? };
     let (app, mailer) = (&app, &mailer);
     lambda::events(async |event| {
         // An update may replace this function before the stream is attached to `workers-changes`.

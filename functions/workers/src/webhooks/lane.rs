@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use model::webhook::{DisabledReason, Endpoint, Lane};
 use store::optimistic;
 use store::webhook::delivery::{AT_ONCE, PendingDelivery};
-use store::webhook::queue::{Claimed, Place};
+use store::webhook::queue::{ClaimedEndpoint, Place};
 use tokio::time::{Instant, sleep};
 
 use crate::fail_point::reached;
@@ -83,7 +83,7 @@ struct Passed {
 }
 
 /// One pass over the queue of a claimed endpoint.
-async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<Passed, store::Error> {
+async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<Passed, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
         // Its deliveries stay pending until it is enabled again.
@@ -158,7 +158,7 @@ async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
 /// why the endpoint must be switched off, if it must.
 async fn deliver(
     app: &App,
-    claimed: &mut Claimed,
+    claimed: &mut ClaimedEndpoint,
     endpoint: &Endpoint,
     mut pending: impl Iterator<Item = PendingDelivery> + Send,
 ) -> Result<Option<DisabledReason>, store::Error> {

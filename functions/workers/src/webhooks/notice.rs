@@ -7,7 +7,7 @@
 
 use flows::App;
 use flows::email::gate::{self, Cause};
-use flows::email::members::{self, Told};
+use flows::email::members::{self, NotifiableMember};
 use flows::email::notice::{facts, to_address};
 use model::document::theme::DEFAULT_THEME;
 use model::email::Email;
@@ -43,7 +43,7 @@ pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reaso
         let source = Source { subject, html, theme_id, ..Source::default() };
         NewEntry { is_high_priority: false, ..to_address((user_id, email), source, variables) }
     };
-    let write = |owner: Told| {
+    let write = |owner: NotifiableMember| {
         let cause = Cause { address: owner.address, place: None };
         gate::notice(app, &home.project.id, cause, mail(owner.user_id, owner.email))
     };

@@ -53,7 +53,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
 
 fn meaning(record: Record) -> Option<Change> {
     let failed = |error: &store::Error| tracing::error!(%error, "a change makes no event, because its item cannot be parsed");
-    changes::of(record).inspect_err(failed).ok().flatten()
+    changes::parse(record).inspect_err(failed).ok().flatten()
 }
 
 /// The teams that each user left in this batch. A deleted user's memberships are usually deleted in

@@ -61,7 +61,7 @@ impl Aws {
     }
 
     pub fn bucket(&self, name: &str) -> anyhow::Result<Bucket> {
-        let endpoint = Endpoint::of_bucket(name, &self.region, self.credentials.clone());
+        let endpoint = Endpoint::for_bucket(name, &self.region, self.credentials.clone());
         Ok(Bucket::new(Client::new(endpoint, AwsHttp::from_env()?)))
     }
 

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::Timestamp;
-use model::trail::check::{DayReport, Expected, Problem};
+use model::trail::check::{DayReport, ExpectedLink, Problem};
 use model::trail::counted::minute;
 use model::trail::view::AuditEntry;
 use store::trail::list::TrailListing;
@@ -78,9 +78,10 @@ impl Command {
     }
 }
 
-fn parse_expected(text: &str) -> anyhow::Result<Expected> {
-    let parsed =
-        text.split_once(':').and_then(|(number, digest)| Some(Expected { number: number.parse().ok()?, digest: Digest::parse(digest)? }));
+fn parse_expected(text: &str) -> anyhow::Result<ExpectedLink> {
+    let parsed = text
+        .split_once(':')
+        .and_then(|(number, digest)| Some(ExpectedLink { number: number.parse().ok()?, digest: Digest::parse(digest)? }));
     parsed.with_context(|| {
         format!("{text:?} is not a link: expected its number and digest, as in 12:47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU")
     })
@@ -107,7 +108,7 @@ async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: O
     Ok(())
 }
 
-async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&Expected>) -> anyhow::Result<()> {
+async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&ExpectedLink>) -> anyhow::Result<()> {
     let keys = TrailKeys::new(&tools.secret);
     let mut wrong = 0;
     for project in projects {
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn an_expected_link_is_a_number_and_a_digest() {
         let digest = Digest::of("link");
-        assert_eq!(parse_expected(&format!("12:{digest}")).unwrap(), Expected { number: 12, digest });
+        assert_eq!(parse_expected(&format!("12:{digest}")).unwrap(), ExpectedLink { number: 12, digest });
         for text in ["", "12", "12:", "x:y", ":47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"] {
             assert!(parse_expected(text).is_err(), "{text}");
         }

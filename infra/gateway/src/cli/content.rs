@@ -8,7 +8,7 @@ use clap::Subcommand;
 use model::text::line::plain;
 use store::Store;
 use store::content::images::Shelf;
-use store::content::{KEPT, Published};
+use store::content::{KEPT, PublishResult};
 
 use super::tools::{Target, Tools};
 use crate::aws::Aws;
@@ -65,7 +65,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
         (Some(_), Some(bucket)) => Some(Shelf::Bucket(Aws::find().await?.bucket(&bucket)?)),
         (Some(_), None) => None,
     };
-    let Done { published: Published { number, written }, stored, deleted } = folder.publish(&tools.store, shelf.as_ref(), now).await?;
+    let Done { published: PublishResult { number, written }, stored, deleted } = folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
         say!("Without --images, previews of links have no pictures: name the bucket, the output ImagesBucket of the stack");
     }

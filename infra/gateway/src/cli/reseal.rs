@@ -9,7 +9,7 @@ use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use store::Item;
-use store::reseal::Resealed;
+use store::reseal::ResealResult;
 
 use super::tools::Tools;
 use super::transfer::bar;
@@ -21,7 +21,7 @@ const PARALLEL: usize = 32;
 pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     let bar = bar("scanned", tools.store.estimate().await?, 0);
     let keys = TrailKeys::new(&tools.secret);
-    let (mut sealed, mut links, mut after) = (Resealed::default(), Resealed::default(), None);
+    let (mut sealed, mut links, mut after) = (ResealResult::default(), ResealResult::default(), None);
     loop {
         let (items, next) = tools.store.items(after).await?;
         let items = futures_util::stream::iter(items.into_iter().map(|item| async {
@@ -57,7 +57,7 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
 }
 
 /// Reseals the values of an item, and re-authenticates the item if it is a link of a trail.
-async fn renew(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<(Resealed, Resealed), store::Error> {
+async fn renew(tools: &Tools, keys: &TrailKeys, item: Item) -> Result<(ResealResult, ResealResult), store::Error> {
     let link = tools.store.authenticate_anew(keys, &item).await?;
     Ok((tools.store.reseal(&tools.sealer, item).await?, link))
 }

@@ -11,7 +11,7 @@ use model::limit::Limits;
 use model::project::Project;
 use settings::{Settings, base_url};
 use store::Store;
-use store::record::BySystem;
+use store::record::SystemWork;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -110,7 +110,7 @@ impl Tools {
         fields: Vec<String>,
         work: F,
     ) -> impl Future<Output = F::Output> {
-        BySystem { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
+        SystemWork { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
     }
 
     /// The app for commands that run an operation's or a worker's code. It answers no requests and

@@ -19,9 +19,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ring::digest::{Context as Hash, SHA256};
 use serde::{Deserialize, Serialize};
 use store::Store;
-use store::deletions::Ended;
+use store::deletions::DeletionTarget;
 use store::project::project_in;
-use store::table::transfer::Put;
+use store::table::transfer::PutOutcome;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
@@ -173,7 +173,7 @@ impl Import {
 /// Fails if the export has a project whose id is still being deleted: a worker would delete the
 /// imported data, too.
 async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
-    let endings = store.endings().await?.into_iter().filter(|ending| matches!(ending.what, Ended::Project { .. }));
+    let endings = store.endings().await?.into_iter().filter(|ending| matches!(ending.what, DeletionTarget::Project { .. }));
     let deleted: HashSet<ProjectId> = endings.map(|ending| ending.project).collect();
     if deleted.is_empty() {
         return Ok(());
@@ -196,11 +196,11 @@ struct Tally {
 }
 
 impl Tally {
-    fn with(mut self, put: Put) -> Self {
+    fn with(mut self, put: PutOutcome) -> Self {
         match put {
-            Put::Written => self.written += 1,
-            Put::Identical => self.identical += 1,
-            Put::Differs(key) => self.different.push(key),
+            PutOutcome::Written => self.written += 1,
+            PutOutcome::Identical => self.identical += 1,
+            PutOutcome::Differs(key) => self.different.push(key),
         }
         self
     }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::content::Content;
 use model::content::image::ImageName;
 use store::Store;
-use store::content::Published;
+use store::content::PublishResult;
 use store::content::images::Shelf;
 
 use super::drawing::Drawing;
@@ -38,7 +38,7 @@ pub struct Folder {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Done {
     /// The publication.
-    pub published: Published,
+    pub published: PublishResult,
     /// How many images were stored.
     pub stored: usize,
     /// How many images were deleted.
@@ -119,7 +119,7 @@ async fn put(store: &Store, shelf: &Shelf, text: &str, origin: Origin<'_>, now: 
         Origin::File(path) => {
             let changed = || format!("{} has changed while it was being published: publish again", path.display());
             let bytes = gallery::read(path).map_err(anyhow::Error::msg).with_context(changed)?;
-            if crypto::digest::Digest::of_bytes(&bytes) != name.digest {
+            if crypto::digest::Digest::from_bytes(&bytes) != name.digest {
                 bail!(changed());
             }
             bytes

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crypto::digest::Digest;
 use imagesize::{Compression, ImageType};
-use model::content::image::{Format, ImageName, LONGEST_SIDE, MOST_BYTES};
+use model::content::image::{Format, ImageName, MAX_BYTES, MAX_SIDE};
 use percent_encoding::percent_decode_str;
 
 use super::source::{PublishError, read_within};
@@ -77,7 +77,7 @@ fn joined(folder: &str, written: &str) -> Result<String, String> {
 
 /// Reads the file of an image.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    read_within(path, MOST_BYTES)
+    read_within(path, MAX_BYTES)
 }
 
 /// Determines an image's type from its content, whatever its name.
@@ -92,11 +92,11 @@ fn examined(bytes: &[u8]) -> Result<ImageName, String> {
         _ => return Err("is, by its content, none of PNG, JPEG, GIF, WebP and AVIF".to_owned()),
     };
     let size = imagesize::blob_size(bytes).map_err(|_| "is damaged: its size cannot be read".to_owned())?;
-    let side = |length: usize| u32::try_from(length).ok().filter(|side| (1..=LONGEST_SIDE).contains(side));
+    let side = |length: usize| u32::try_from(length).ok().filter(|side| (1..=MAX_SIDE).contains(side));
     let (Some(width), Some(height)) = (side(size.width), side(size.height)) else {
-        return Err(format!("has {} × {} pixels; each side may have 1 to {LONGEST_SIDE}", size.width, size.height));
+        return Err(format!("has {} × {} pixels; each side may have 1 to {MAX_SIDE}", size.width, size.height));
     };
-    Ok(ImageName { digest: Digest::of_bytes(bytes), width, height, format })
+    Ok(ImageName { digest: Digest::from_bytes(bytes), width, height, format })
 }
 
 fn is_svg(bytes: &[u8]) -> bool {

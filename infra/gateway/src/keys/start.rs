@@ -11,7 +11,7 @@ use model::project::{ApiKey, KeyKind, Project};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
 use store::project::{ProjectRow, key_set};
-use store::record::BySystem;
+use store::record::SystemWork;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -73,7 +73,7 @@ impl Keys {
                 ),
                 (Some(old), None) => {
                     let replace = store.replace_key(&project.id, &old, &new);
-                    let by_system = BySystem { operation: "gateway-key-replace", fields: Vec::new(), clock, entropy };
+                    let by_system = SystemWork { operation: "gateway-key-replace", fields: Vec::new(), clock, entropy };
                     if !by_system.run(&project, replace).await.with_context(|| format!("cannot replace the saved {name}"))? {
                         missing.push((kind, new));
                     }
@@ -144,7 +144,7 @@ async fn add(
     if missing.is_empty() {
         return Ok(());
     }
-    let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), clock.now());
+    let keys = NewKeys::from_secrets(entropy, missing, "Added by the command line".to_owned(), clock.now());
     let add = store.transact(key_set::create(&project.id, &keys)?);
-    Ok(BySystem { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(project, add).await?)
+    Ok(SystemWork { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(project, add).await?)
 }

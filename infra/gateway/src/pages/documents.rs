@@ -1,6 +1,6 @@
 //! The public pages: documents with their pictures, the API reference, error codes, and assets.
 
-use api::content::Linked;
+use api::content::LinkedResponse;
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
@@ -30,7 +30,7 @@ pub(super) fn router(pages: Pages) -> Router {
 /// The list of documents. As in a deployment, its headers point programs to the site's catalogs.
 async fn start(State(pages): State<Pages>) -> Response {
     let links = catalog::links(&pages.app.settings.site_url);
-    Linked { answer: document(&pages, ""), links: Some(links) }.into_response()
+    LinkedResponse { answer: document(&pages, ""), links: Some(links) }.into_response()
 }
 
 fn document(pages: &Pages, path: &str) -> Response {

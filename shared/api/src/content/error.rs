@@ -95,7 +95,7 @@ impl Problem {
 
     /// Derives a problem from the status, for responses that carry none: the router's, and
     /// responses in place of one that could not be serialized. `None` for any other status.
-    pub(crate) fn of_status(status: StatusCode) -> Option<Self> {
+    pub(crate) fn from_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
             StatusCode::METHOD_NOT_ALLOWED => Some(Self::MethodNotAllowed),

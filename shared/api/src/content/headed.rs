@@ -7,14 +7,14 @@ use crate::http::describe::{Describe, Description};
 
 /// A response with the header `Link` (RFC 8288).
 #[derive(Debug)]
-pub struct Linked<T> {
+pub struct LinkedResponse<T> {
     /// The response without the header.
     pub answer: T,
     /// The value of the header; `None` leaves it out.
     pub links: Option<String>,
 }
 
-impl<T: IntoResponse> IntoResponse for Linked<T> {
+impl<T: IntoResponse> IntoResponse for LinkedResponse<T> {
     fn into_response(self) -> Response {
         let mut response = self.answer.into_response();
         if let Some(links) = self.links.and_then(|links| HeaderValue::try_from(links).ok()) {
@@ -24,7 +24,7 @@ impl<T: IntoResponse> IntoResponse for Linked<T> {
     }
 }
 
-impl<T: Describe> Describe for Linked<T> {
+impl<T: Describe> Describe for LinkedResponse<T> {
     fn describe(description: &mut Description) {
         T::describe(description);
     }

@@ -22,7 +22,7 @@ const CACHE: &str = "public, max-age=60, stale-while-revalidate=600";
 /// Wraps an operation of the content API.
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let (wanted, is_head, is_preflight) =
-        (Wanted::of(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
+        (Validators::of(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
     // The response to HEAD has the `ETag` of the response to GET, so the body is built and then
     // left out.
     if is_head {
@@ -49,8 +49,8 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     Problem::InternalError.into_response()
 }
 
-async fn answer(response: Response, wanted: &Wanted, site_url: &str) -> Response {
-    let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::of_status(response.status()));
+async fn answer(response: Response, wanted: &Validators, site_url: &str) -> Response {
+    let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::from_status(response.status()));
     match problem {
         Some(problem) => uncached(with_methods(problem.answer(site_url), response.headers().get(header::ALLOW))),
         None if response.status() == StatusCode::OK => with_validator(response, wanted, site_url).await,
@@ -66,12 +66,12 @@ fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Respon
     response
 }
 
-async fn with_validator(response: Response, wanted: &Wanted, site_url: &str) -> Response {
+async fn with_validator(response: Response, wanted: &Validators, site_url: &str) -> Response {
     let (mut parts, body) = response.into_parts();
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
         return uncached(Problem::InternalError.answer(site_url));
     };
-    let etag = format!("\"{}\"", Digest::of_bytes(&body).as_str());
+    let etag = format!("\"{}\"", Digest::from_bytes(&body).as_str());
     set_cache(&mut parts.headers, &etag);
     if wanted.is_current(&etag, parts.headers.get(header::LAST_MODIFIED)) {
         parts.status = StatusCode::NOT_MODIFIED;
@@ -93,7 +93,7 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
 
 /// The validators of the caller's cached response.
 #[derive(Debug, Default)]
-struct Wanted {
+struct Validators {
     /// The validators in `If-None-Match`, if the request has that header; repeated headers form one
     /// list (RFC 9110 §5.3).
     tags: Option<String>,
@@ -101,7 +101,7 @@ struct Wanted {
     since: Option<Timestamp>,
 }
 
-impl Wanted {
+impl Validators {
     fn of(headers: &HeaderMap) -> Self {
         let tags = headers.contains_key(header::IF_NONE_MATCH).then(|| {
             let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
@@ -156,7 +156,7 @@ mod tests {
     async fn a_bare_error_status_gets_a_body_in_the_form_of_this_api() {
         for (status, code) in [(500, "internal_error"), (404, "route_not_found"), (405, "method_not_allowed")] {
             let bare = StatusCode::from_u16(status).unwrap().into_response();
-            let answer = answer(bare, &Wanted::default(), "https://example.com").await;
+            let answer = answer(bare, &Validators::default(), "https://example.com").await;
             assert_eq!(answer.status(), status);
             assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-store");
             let body = answer.into_body().collect().await.unwrap().to_bytes();
@@ -168,11 +168,11 @@ mod tests {
     #[tokio::test]
     async fn a_cached_response_is_not_sent_again() {
         let made = || "{}".into_response();
-        let first = answer(made(), &Wanted::default(), "").await;
+        let first = answer(made(), &Validators::default(), "").await;
         let etag = first.headers()[header::ETAG].to_str().unwrap().to_owned();
         assert_eq!((first.status().as_u16(), first.headers()[header::CACHE_CONTROL].to_str().unwrap()), (200, CACHE));
 
-        let second = answer(made(), &Wanted { tags: Some(etag.clone()), since: None }, "").await;
+        let second = answer(made(), &Validators { tags: Some(etag.clone()), since: None }, "").await;
         assert_eq!(second.status(), 304);
         assert_eq!(second.headers()[header::ETAG], etag.as_str());
         assert!(second.into_body().collect().await.unwrap().to_bytes().is_empty());

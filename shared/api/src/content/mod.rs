@@ -1,8 +1,8 @@
 //! Code shared by the operations of the content API, whose responses are public and cacheable.
 //!
-//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`Linked`], if the response has links)
-//! or, if it serves a document, `Result<Served, Problem>`. The [`layer()`] around it writes errors,
-//! validators, cache rules and the headers of CORS.
+//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`LinkedResponse`], if the response has
+//! links) or, if it serves a document, `Result<ServedDocument, Problem>`. The [`layer()`] around it
+//! writes errors, validators, cache rules and the headers of CORS.
 
 pub mod error;
 pub mod headed;
@@ -14,10 +14,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use crate::content::error::Problem;
-pub use crate::content::headed::Linked;
+pub use crate::content::headed::LinkedResponse;
 pub use crate::content::layer::{layer, panicked};
-pub use crate::content::named::{ContentNumber, ContentPath, Missing, Numbered};
-pub use crate::content::served::Served;
+pub use crate::content::named::{ContentNumber, ContentPath, NamedResource, NumberParameter};
+pub use crate::content::served::ServedDocument;
 
 /// The body of a successful response: its only field contains the result of the operation.
 #[derive(Debug, Serialize, ToSchema)]

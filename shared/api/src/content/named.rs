@@ -12,10 +12,10 @@ use url::form_urlencoded;
 use utoipa::ToSchema;
 
 use crate::content::error::Problem;
-use crate::http::describe::{Describe, Described, Description};
+use crate::http::describe::{Describe, Description, SchemaParts};
 
 /// The parameters of a path.
-pub trait Missing {
+pub trait NamedResource {
     /// The problem if there is nothing with this name.
     const PROBLEM: Problem;
 }
@@ -25,7 +25,7 @@ pub trait Missing {
 #[derive(Debug)]
 pub struct ContentPath<T>(pub T);
 
-impl<T: DeserializeOwned + Missing + Send> FromRequestParts<App> for ContentPath<T> {
+impl<T: DeserializeOwned + NamedResource + Send> FromRequestParts<App> for ContentPath<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -36,16 +36,16 @@ impl<T: DeserializeOwned + Missing + Send> FromRequestParts<App> for ContentPath
 
 impl<T: ToSchema> Describe for ContentPath<T> {
     fn describe(description: &mut Description) {
-        description.path = Some(Described::of::<T>());
+        description.path = Some(SchemaParts::of::<T>());
     }
 }
 
 /// The only query parameter of an operation: a whole number.
-pub trait Numbered: ToSchema {
+pub trait NumberParameter: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
     /// The smallest number that makes a difference compared with leaving the parameter out.
-    const LEAST: usize;
+    const MIN: usize;
     /// The last segment of the path, without a query.
     const PATH: &'static str;
 }
@@ -62,7 +62,7 @@ pub enum ContentNumber<T> {
     Other,
 }
 
-impl<T: Numbered> ContentNumber<T> {
+impl<T: NumberParameter> ContentNumber<T> {
     /// The number, or the redirect to the path without a query. The redirect is relative: the site
     /// may be shown below a path, and at several addresses.
     pub fn canonical(self) -> Result<Option<usize>, Redirect> {
@@ -79,7 +79,7 @@ impl<T: Numbered> ContentNumber<T> {
         let Some(pair) = first else { return Self::Canonical(None, PhantomData) };
         let number = pair.strip_prefix(T::NAME).and_then(|rest| rest.strip_prefix('=')?.parse().ok());
         match number {
-            Some(number) if second.is_none() && number >= T::LEAST && pair == format!("{}={number}", T::NAME) => {
+            Some(number) if second.is_none() && number >= T::MIN && pair == format!("{}={number}", T::NAME) => {
                 Self::Canonical(Some(number), PhantomData)
             }
             _ => Self::Other,
@@ -87,7 +87,7 @@ impl<T: Numbered> ContentNumber<T> {
     }
 }
 
-impl<T: Numbered + Send> FromRequestParts<App> for ContentNumber<T> {
+impl<T: NumberParameter + Send> FromRequestParts<App> for ContentNumber<T> {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
@@ -97,7 +97,7 @@ impl<T: Numbered + Send> FromRequestParts<App> for ContentNumber<T> {
 
 impl<T: ToSchema> Describe for ContentNumber<T> {
     fn describe(description: &mut Description) {
-        description.query = Some(Described::of::<T>());
+        description.query = Some(SchemaParts::of::<T>());
     }
 }
 
@@ -111,9 +111,9 @@ mod tests {
         page: Option<String>,
     }
 
-    impl Numbered for Pages {
+    impl NumberParameter for Pages {
         const NAME: &'static str = "page";
-        const LEAST: usize = 2;
+        const MIN: usize = 2;
         const PATH: &'static str = "blog";
     }
 

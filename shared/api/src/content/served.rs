@@ -11,7 +11,7 @@ use crate::http::describe::{Describe, Description};
 
 /// A response with a document.
 #[derive(Debug)]
-pub struct Served {
+pub struct ServedDocument {
     media_type: &'static str,
     body: Vec<u8>,
     cache: String,
@@ -19,7 +19,7 @@ pub struct Served {
     since: Option<Timestamp>,
 }
 
-impl Served {
+impl ServedDocument {
     /// A response with a compressed archive.
     pub fn archive(body: Vec<u8>) -> Self {
         Self { media_type: "application/gzip", body, cache: reusable(RELEASE_AGE), links: None, since: None }
@@ -46,14 +46,14 @@ fn reusable(max_age: u32) -> String {
     format!("public, max-age={max_age}")
 }
 
-impl From<Document> for Served {
+impl From<Document> for ServedDocument {
     fn from(document: Document) -> Self {
         let Document { media_type, body, max_age } = document;
         Self { media_type, body: body.into_bytes(), cache: reusable(max_age), links: None, since: None }
     }
 }
 
-impl IntoResponse for Served {
+impl IntoResponse for ServedDocument {
     fn into_response(self) -> Response {
         let mut response = self.body.into_response();
         let headers = response.headers_mut();
@@ -78,6 +78,6 @@ impl IntoResponse for Served {
 }
 
 /// The media types of the operation's documents are in its route.
-impl Describe for Served {
+impl Describe for ServedDocument {
     fn describe(_: &mut Description) {}
 }

@@ -66,7 +66,7 @@ pub(crate) fn place(parts: &Parts, settings: &Settings) -> Place {
     let (headers, peer) = (&parts.headers, parts.extensions.get::<PeerAddress>().copied().unwrap_or_default());
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
     // The comparison also rejects NaN, which DynamoDB cannot store.
-    let degrees = |name: &str, most: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= most);
+    let degrees = |name: &str, max: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= max);
     if !came_through_distribution(headers, settings) {
         return Place::of(peer.0);
     }

@@ -7,7 +7,7 @@ use wire::level::Level;
 
 /// A schema and the schemas it refers to.
 #[derive(Clone)]
-pub struct Described {
+pub struct SchemaParts {
     /// Name of the type in the API document.
     pub name: String,
     /// The schema.
@@ -16,7 +16,7 @@ pub struct Described {
     pub components: Vec<(String, RefOr<Schema>)>,
 }
 
-impl Described {
+impl SchemaParts {
     /// The schema of a type.
     pub fn of<T: ToSchema>() -> Self {
         let mut components = Vec::new();
@@ -35,13 +35,13 @@ pub struct Description {
     /// Whether the operation parses path, query or body by a schema, and can therefore reject them.
     pub reads_input: bool,
     /// The path parameters.
-    pub path: Option<Described>,
+    pub path: Option<SchemaParts>,
     /// The query parameters.
-    pub query: Option<Described>,
+    pub query: Option<SchemaParts>,
     /// The body of the request.
-    pub body: Option<Described>,
+    pub body: Option<SchemaParts>,
     /// The body of the response, if it is JSON.
-    pub answer: Option<Described>,
+    pub answer: Option<SchemaParts>,
     /// The media type of the response, if it is not JSON. The media types of documents are in the
     /// routes.
     pub text: Option<&'static str>,

@@ -5,7 +5,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::http::describe::{Describe, Described, Description};
+use crate::http::describe::{Describe, Description, SchemaParts};
 
 /// A response with status 200 and a JSON body.
 #[derive(Debug, Clone, Copy)]
@@ -28,9 +28,9 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 /// A response with status 201 and a JSON body.
 #[derive(Debug, Clone, Copy)]
-pub struct Created<T>(pub T);
+pub struct CreatedJson<T>(pub T);
 
-impl<T: Serialize> IntoResponse for Created<T> {
+impl<T: Serialize> IntoResponse for CreatedJson<T> {
     fn into_response(self) -> Response {
         let mut response = Json(self.0).into_response();
         if response.status() == StatusCode::OK {
@@ -42,13 +42,13 @@ impl<T: Serialize> IntoResponse for Created<T> {
 
 impl<T: ToSchema> Describe for Json<T> {
     fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<T>());
+        description.answer = Some(SchemaParts::of::<T>());
     }
 }
 
-impl<T: ToSchema> Describe for Created<T> {
+impl<T: ToSchema> Describe for CreatedJson<T> {
     fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<T>());
+        description.answer = Some(SchemaParts::of::<T>());
         description.status = Some(201);
     }
 }

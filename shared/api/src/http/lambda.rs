@@ -20,12 +20,12 @@ use wire::environment;
 use crate::http::client::{PeerAddress, went_past_distribution};
 use crate::http::event::request;
 use crate::http::interface::Interface;
-use crate::http::log::{self, Asked};
+use crate::http::log::{self, RequestFacts};
 use crate::http::need::Need;
-use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
+use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, operation_router};
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
-use crate::http::router::{of_agents, of_content, of_product};
+use crate::http::router::{wrap_agents, wrap_content, wrap_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
@@ -44,7 +44,7 @@ where
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Product, "{}", route.name);
-    let build = |app: &App| of_operation(app, route, of_product(app, route, on(route.verb.filter(), handler)), OF_PRODUCT);
+    let build = |app: &App| operation_router(app, route, wrap_product(app, route, on(route.verb.filter(), handler)), OF_PRODUCT);
     run_router(route.name, if route.needs.has(Need::Secret) { App::from_env } else { App::without_secret }, build).await
 }
 
@@ -55,7 +55,7 @@ where
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Content, "{}", route.name);
-    run_public(route, on(route.verb.filter(), handler), of_content).await
+    run_public(route, on(route.verb.filter(), handler), wrap_content).await
 }
 
 /// Like [`run`], for an operation that agents call.
@@ -65,13 +65,13 @@ where
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Agents, "{}", route.name);
-    run_public(route, on(route.verb.filter(), handler), of_agents).await
+    run_public(route, on(route.verb.filter(), handler), wrap_agents).await
 }
 
-type Layered = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
+type AddLayers = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
 
-async fn run_public(route: Route, methods: MethodRouter<App>, layered: Layered) -> Result<(), Error> {
-    let build = |app: &App| of_operation(app, route, layered(app, route, methods), OF_CONTENT);
+async fn run_public(route: Route, methods: MethodRouter<App>, layered: AddLayers) -> Result<(), Error> {
+    let build = |app: &App| operation_router(app, route, layered(app, route, methods), OF_CONTENT);
     run_router(route.name, App::without_secret, build).await
 }
 
@@ -167,9 +167,9 @@ impl Answer {
 }
 
 /// What the log records about a request.
-fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> Asked {
+fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> RequestFacts {
     let request_id = request.extensions().get().cloned();
-    Asked::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
+    RequestFacts::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
 /// Copies what API Gateway knows about a request to its extensions, where the layers look for it:

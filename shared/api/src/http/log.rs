@@ -36,7 +36,7 @@ use crate::product::header_family;
 const NAMESPACE: &str = "Gatelet";
 
 /// The most verbose level ever logged: beyond it, libraries would log what they send.
-pub const MOST: LevelFilter = LevelFilter::INFO;
+pub const MAX_LEVEL: LevelFilter = LevelFilter::INFO;
 
 /// A subscriber that writes events as lines of JSON. Lambda adds the time to each.
 pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
@@ -50,7 +50,7 @@ where
 /// Starts logging to standard output, at the level in Lambda's setting `AWS_LAMBDA_LOG_LEVEL`:
 /// `error`, `warn` or `info` (the default).
 pub fn init() {
-    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MOST).min(MOST);
+    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MAX_LEVEL).min(MAX_LEVEL);
     // Fails only if there already is a subscriber, which is never the case in a function.
     let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
     // Only the location of a panic is logged, because its message may contain data of the request.
@@ -61,7 +61,7 @@ pub fn init() {
 }
 
 /// The facts about a request before the response.
-pub struct Asked {
+pub struct RequestFacts {
     operation: &'static str,
     since: Instant,
     method: http::Method,
@@ -72,7 +72,7 @@ pub struct Asked {
     invocation: Option<String>,
 }
 
-impl Asked {
+impl RequestFacts {
     /// Starts the clock of a request. `invocation` is the id that Lambda itself logs.
     pub fn new(
         operation: &'static str,
@@ -220,7 +220,7 @@ pub(crate) mod tests {
         headers.insert("x-stack-project-id", http::HeaderValue::from_static("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"));
         headers.insert("x-stack-access-token", http::HeaderValue::from_static("a-token"));
         let request_id = Some(RequestId::new("JKJaXmPLvHcESHA=".to_owned()));
-        let asked = Asked::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
+        let asked = RequestFacts::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
         asked.line_of(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
     }
 
@@ -255,8 +255,8 @@ pub(crate) mod tests {
     #[test]
     fn an_untrusted_text_cannot_break_out_of_its_line() {
         #[derive(Clone, Default)]
-        struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-        impl std::io::Write for Kept {
+        struct LogBuffer(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+        impl std::io::Write for LogBuffer {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.0.lock().expect("nobody panicked").write(bytes)
             }
@@ -265,9 +265,9 @@ pub(crate) mod tests {
             }
         }
         let hostile = "x\r\n{\"level\":\"INFO\",\"message\":\"answered\"}\u{1b}[2K\u{2028}\"";
-        let kept = Kept::default();
+        let kept = LogBuffer::default();
         let writer = kept.clone();
-        tracing::subscriber::with_default(lines(MOST, move || writer.clone()), || {
+        tracing::subscriber::with_default(lines(MAX_LEVEL, move || writer.clone()), || {
             tracing::warn!(fault = %hostile, "an issuer said {hostile}");
         });
         let log = String::from_utf8(kept.0.lock().expect("nobody panicked").clone()).expect("text");

@@ -22,7 +22,7 @@ pub(crate) mod whole_body;
 
 pub use crate::http::describe::{Describe, Description, Signature};
 pub use crate::http::interface::Interface;
-pub use crate::http::json::{Created, Json};
+pub use crate::http::json::{CreatedJson, Json};
 pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
 pub use crate::http::need::{Need, Needs};
@@ -30,6 +30,6 @@ pub use crate::http::one_operation::{with_allow, with_fallbacks};
 pub use crate::http::request_id::RequestId;
 pub use crate::http::route::{Admission, BodyRule, Route};
 pub use crate::http::router::{Operations, Register, fallback_router, layered, router};
-pub use crate::http::table::{Named, Table, TableAction, Trail};
+pub use crate::http::table::{NamedItem, Table, TableAction, Trail};
 pub use crate::http::text::{Page, Text, escape_html};
 pub use verb::Verb;

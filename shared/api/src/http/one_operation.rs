@@ -40,7 +40,7 @@ pub(super) const OF_CONTENT: Others = Others {
 };
 
 /// The router of an operation with these methods, which are behind the layer of its interface.
-pub(super) fn of_operation(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
+pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
     let behind = |fallback: Router<App>| (others.behind)(app, fallback).with_state::<()>(app.clone());
     let no_route = async move |method: Method| if method == Method::OPTIONS { preflight() } else { (others.no_route)() };
     let wrong_method = async move |method: Method| match method {
@@ -82,15 +82,15 @@ mod tests {
 
     use super::*;
     use crate::http::log;
-    use crate::http::router::{of_content, of_product};
+    use crate::http::router::{wrap_content, wrap_product};
 
     #[tokio::test]
     async fn an_operation_answers_the_methods_and_paths_that_it_does_not_take() {
         let app = log::tests::app(None);
         let reached = || get(async || KnownError::UserNotFound.into_response());
         let route = Route::get("users-me-read", "/api/v1/users/me");
-        let product = of_operation(&app, route, of_product(&app, route, reached()), OF_PRODUCT);
-        let content = of_operation(&app, route, of_content(&app, route, reached()), OF_CONTENT);
+        let product = operation_router(&app, route, wrap_product(&app, route, reached()), OF_PRODUCT);
+        let content = operation_router(&app, route, wrap_content(&app, route, reached()), OF_CONTENT);
         for (router, codes) in [(product, ["METHOD_NOT_ALLOWED", "ROUTE_NOT_FOUND"]), (content, ["method_not_allowed", "route_not_found"])]
         {
             let router: Router = router.with_state(app.clone());

@@ -10,7 +10,7 @@ use wire::problem::Problems;
 use crate::http::answer::Answer;
 use crate::http::interface::Interface;
 use crate::http::need::{Need, Needs};
-use crate::http::table::{Named, READS, Table, TableAction, Trail};
+use crate::http::table::{NamedItem, READS, Table, TableAction, Trail};
 use crate::http::verb::Verb;
 
 /// An operation: its method and path, and what it may do.
@@ -260,7 +260,7 @@ impl Route {
     }
 
     /// Sets the items fetched in the authentication round trip; `Access` then contains them.
-    pub const fn reads(self, reads: &'static [Named]) -> Self {
+    pub const fn reads(self, reads: &'static [NamedItem]) -> Self {
         Self { table: Table { reads, ..self.table }, ..self }
     }
 

@@ -63,9 +63,9 @@ where
 /// A method router behind the layer of its interface.
 pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     match route.interface {
-        Interface::Content => of_content(app, route, methods),
-        Interface::Product => of_product(app, route, methods),
-        Interface::Agents => of_agents(app, route, methods),
+        Interface::Content => wrap_content(app, route, methods),
+        Interface::Product => wrap_product(app, route, methods),
+        Interface::Agents => wrap_agents(app, route, methods),
     }
 }
 
@@ -73,21 +73,21 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
 // its rate limit.
 
 /// A method router behind the layer of the public content.
-pub(super) fn of_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+pub(super) fn wrap_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     let layer = from_fn_with_state(app.clone(), content::layer);
     let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(content::layer::panicked)).layer(layer);
     methods.layer(Extension(route))
 }
 
 /// A method router behind the layer of the product API.
-pub(super) fn of_product(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+pub(super) fn wrap_product(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     let layer = from_fn_with_state(app.clone(), product::layer);
     let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(product::layer::panicked)).layer(layer);
     methods.layer(Extension(route))
 }
 
 /// A method router behind the layer of agents.
-pub(super) fn of_agents(_: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+pub(super) fn wrap_agents(_: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(rpc::layer::panicked)).layer(from_fn(rpc::layer));
     methods.layer(Extension(route))
 }

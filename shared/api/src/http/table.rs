@@ -14,14 +14,14 @@ pub struct Table {
     /// empty, the function may access all partitions except the public content.
     pub partitions: &'static [&'static str],
     /// Items fetched in the authentication round trip.
-    pub reads: &'static [Named],
+    pub reads: &'static [NamedItem],
     /// Whether the operation records its changes in the trail.
     pub trail: Trail,
 }
 
 /// One or more items that a request names in its path, query, body or access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
+pub enum NamedItem {
     /// The user with the id `user_id`.
     User,
     /// The claim of the account that signs in with the email address in the field `email`.

@@ -12,7 +12,7 @@ const MAX_NAME: usize = 40;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum BodyError {
     /// It has more bytes than permitted, or announces more.
     TooLarge,
     /// The connection failed, or the client was too slow.
@@ -20,18 +20,18 @@ pub(crate) enum Unread {
 }
 
 /// Reads a body of at most `most` bytes.
-pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread> {
+pub(crate) async fn read(mut body: Body, max: usize) -> Result<Vec<u8>, BodyError> {
     // The announced length is used only to refuse a body early. Memory is allocated only for what
     // has arrived.
-    if body.size_hint().lower() > most as u64 {
-        return Err(Unread::TooLarge);
+    if body.size_hint().lower() > max as u64 {
+        return Err(BodyError::TooLarge);
     }
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
         // Trailers are ignored.
-        let Ok(data) = frame.map_err(|_| Unread::EndedEarly)?.into_data() else { continue };
-        if data.len() > most - whole.len() {
-            return Err(Unread::TooLarge);
+        let Ok(data) = frame.map_err(|_| BodyError::EndedEarly)?.into_data() else { continue };
+        if data.len() > max - whole.len() {
+            return Err(BodyError::TooLarge);
         }
         whole.extend_from_slice(&data);
     }
@@ -66,8 +66,8 @@ mod tests {
     #[tokio::test]
     async fn frames_become_one_buffer_of_limited_size() {
         assert_eq!(read(frames(&["ab", "", "c"], false), 3).await.as_deref(), Ok("abc".as_bytes()));
-        assert_eq!(read(frames(&["ab", "cd"], false), 3).await, Err(Unread::TooLarge));
-        assert_eq!(read(frames(&["ab"], true), 3).await, Err(Unread::EndedEarly));
+        assert_eq!(read(frames(&["ab", "cd"], false), 3).await, Err(BodyError::TooLarge));
+        assert_eq!(read(frames(&["ab"], true), 3).await, Err(BodyError::EndedEarly));
         assert_eq!(read(Body::empty(), 0).await, Ok(Vec::new()));
     }
 
@@ -75,6 +75,6 @@ mod tests {
     async fn a_body_that_announces_too_many_bytes_is_refused_unread() {
         let announced = Body::from("abcd");
         assert_eq!(announced.size_hint().exact(), Some(4));
-        assert_eq!(read(announced, 3).await, Err(Unread::TooLarge));
+        assert_eq!(read(announced, 3).await, Err(BodyError::TooLarge));
     }
 }

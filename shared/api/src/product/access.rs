@@ -46,7 +46,7 @@ use crate::product::access::request::Request;
 use crate::product::reading::Reading;
 
 /// A minimum access level, at the type level.
-pub trait Least: Send + Sync + 'static {
+pub trait MinLevel: Send + Sync + 'static {
     /// The level.
     const LEVEL: Level;
 }
@@ -61,22 +61,22 @@ pub struct Server;
 #[derive(Debug)]
 pub struct Admin;
 
-impl Least for Client {
+impl MinLevel for Client {
     const LEVEL: Level = Level::Client;
 }
 
-impl Least for Server {
+impl MinLevel for Server {
     const LEVEL: Level = Level::Server;
 }
 
-impl Least for Admin {
+impl MinLevel for Admin {
     const LEVEL: Level = Level::Admin;
 }
 
 /// A request that has proved at least the access level `L`.
 pub struct Access<L> {
     context: Context,
-    least: PhantomData<L>,
+    min_level: PhantomData<L>,
 }
 
 impl<L> Deref for Access<L> {
@@ -107,8 +107,8 @@ impl<L> Access<L> {
     }
 }
 
-/// The context of a request that has proved at least the level `least`.
-async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Context, Error> {
+/// The context of a request that has proved at least the level `min_level`.
+async fn authenticate(parts: &mut Parts, app: &App, min_level: Level) -> Result<Context, Error> {
     let path = RawPathParams::from_request_parts(parts, app).await.ok();
     let request = Request::read(parts, path.as_ref(), app)?;
     let claimed = request.claimed();
@@ -119,23 +119,23 @@ async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Cont
     let (early, items) = (early?, items?);
     // The project's administrators choose the size of its settings, not the client.
     volume::leave_out(|| items.bytes_of(lookup.keys()));
-    let identity = request.prove(lookup, &items, least).await?;
+    let identity = request.prove(lookup, &items, min_level).await?;
     request.record(&identity);
     counting.settle(early, &items).await?;
     Ok(request.into_context(identity, items)?)
 }
 
-impl<L: Least> FromRequestParts<App> for Access<L> {
+impl<L: MinLevel> FromRequestParts<App> for Access<L> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(Self { context: authenticate(parts, app, L::LEVEL).await?, least: PhantomData })
+        Ok(Self { context: authenticate(parts, app, L::LEVEL).await?, min_level: PhantomData })
     }
 }
 
 /// For operations that require no access: `None` if the request claims no access; a claim that
 /// cannot be proved is an error.
-impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
+impl<L: MinLevel> OptionalFromRequestParts<App> for Access<L> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Error> {
@@ -150,7 +150,7 @@ impl<L> Describe for Option<Access<L>> {
     fn describe(_: &mut Description) {}
 }
 
-impl<L: Least> Describe for Access<L> {
+impl<L: MinLevel> Describe for Access<L> {
     fn describe(description: &mut Description) {
         description.level = Some(L::LEVEL);
         description.counts_reads = L::LEVEL == Level::Client;

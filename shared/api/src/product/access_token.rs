@@ -2,7 +2,7 @@
 
 use errors::{Error, KnownError};
 use flows::App;
-use flows::current_user::{Allowed, CurrentUser, keys, live_user, token_error};
+use flows::current_user::{AllowedUsers, CurrentUser, keys, live_user, token_error};
 use http::HeaderMap;
 use model::project::Project;
 use model::session::token::Claims;
@@ -15,7 +15,7 @@ use crate::product::header_family::header;
 /// An unexpired access token of the project, with a valid signature.
 pub(crate) struct AccessToken {
     claims: Claims,
-    allows: Allowed,
+    allows: AllowedUsers,
 }
 
 impl AccessToken {
@@ -61,9 +61,9 @@ impl AccessToken {
 /// and the published SDK always accepts restricted users. To enforce an administrator's restriction
 /// or an owed second factor anyway, operations with a rate limit reject such requests from clients
 /// unless the route is open to them ([`Route::open_to_restricted`], [`Route::open_to_owing`]).
-fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<Allowed, KnownError> {
+fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<AllowedUsers, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");
     let by_administrator = limited.is_none_or(|route| route.admission >= Admission::Restricted);
-    Ok(Allowed { anonymous, restricted, by_administrator, owing: limited.is_none_or(|route| route.admission >= Admission::Owing) })
+    Ok(AllowedUsers { anonymous, restricted, by_administrator, owing: limited.is_none_or(|route| route.admission >= Admission::Owing) })
 }

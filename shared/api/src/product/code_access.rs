@@ -3,14 +3,14 @@
 //! An attempt at a code must be counted before the code is checked, and only the checked code tells
 //! whose account it is for. Proving the access, trying the code, reading the account and writing
 //! would thus take four round trips. So the code in the body is read while the access is proved,
-//! and its account while the attempt is counted ([`Prefetched`]).
+//! and its account while the attempt is counted ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
 use errors::Error;
 use flows::App;
 use http::request::Parts;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::{Limit, Subject};
 use model::sign_in::second_factor::MfaAttempt;
 use model::team::invitation::Invitation;
@@ -27,7 +27,7 @@ use crate::http::{Route, TableAction};
 use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
-use crate::product::prefetched::Prefetched;
+use crate::product::prefetched::PrefetchedItem;
 
 /// The body of a request that contains only a code.
 #[derive(Deserr, ToSchema)]
@@ -119,7 +119,7 @@ pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
     /// The entity stored under the code's nonce.
-    pub code: Prefetched<K::Stored>,
+    pub code: PrefetchedItem<K::Stored>,
 }
 
 /// The project and the code that a request claims, still unproved.
@@ -135,11 +135,11 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let claimed = claimed(parts);
         let stored = async {
-            let Some((project, code)) = &claimed else { return Prefetched::Unread };
+            let Some((project, code)) = &claimed else { return PrefetchedItem::Unread };
             match app.store.code_of_nonce(project, K::NAME, code).await {
-                Ok(Some(stored)) => Prefetched::Found(stored),
-                Ok(None) => Prefetched::Missing,
-                Err(_) => Prefetched::Unread,
+                Ok(Some(stored)) => PrefetchedItem::Found(stored),
+                Ok(None) => PrefetchedItem::Missing,
+                Err(_) => PrefetchedItem::Unread,
             }
         };
         let (access, code) = tokio::join!(Access::from_request_parts(parts, app), stored);
@@ -160,7 +160,7 @@ impl<K: MailedCode> CodeAccess<K> {
         };
         let (stored, row) = self.code.prove(app.store.try_code(project, K::PURPOSE, code, app.clock.now()), user).await?;
         if row.as_ref().is_some_and(|row| !stored.is_of_epoch(&row.user)) {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         Ok((stored, row))
     }
@@ -180,14 +180,14 @@ impl CodeAccess<InvitationCode> {
         read: impl Fn(Invitation) -> F,
     ) -> Result<(Invitation, T), Error> {
         if self.code.is_missing() {
-            return Err(Rejected::NotFound.into());
+            return Err(CodeRefusal::NotFound.into());
         }
         let (app, project) = (&self.access.app, &self.access.project.id);
         let attempt = app.store.try_invitation(project, code, caller, app.clock.now());
         let with_sender =
             async |invitation: Invitation| tokio::try_join!(app.store.has_valid_sender(project, &invitation), read(invitation.clone()));
         let (invitation, (is_valid, found)) = self.code.prove(attempt, with_sender).await?;
-        if is_valid { Ok((invitation, found)) } else { Err(Rejected::NotFound.into()) }
+        if is_valid { Ok((invitation, found)) } else { Err(CodeRefusal::NotFound.into()) }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use errors::{Error, KnownError};
 use flows::context::Context;
 use secrecy::{ExposeSecret, SecretString};
@@ -39,7 +39,7 @@ impl<'a> Cursors<'a> {
     /// is not a cursor of this list.
     pub fn position<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, KnownError> {
         let Some(cursor) = cursor else { return Ok(None) };
-        let sealed = Sealed::from_text(cursor.to_owned());
+        let sealed = SealedText::from_text(cursor.to_owned());
         let text = self.context.app.sealer.open(&self.owner, &sealed).map_err(|_| KnownError::InvalidCursor)?;
         serde_json::from_str(text.expose_secret()).map(Some).map_err(|_| KnownError::InvalidCursor)
     }

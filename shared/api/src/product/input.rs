@@ -15,11 +15,11 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use wire::problem::{Problems, rejected};
 
-use crate::http::describe::{Describe, Described, Description};
+use crate::http::describe::{Describe, Description, SchemaParts};
 
 /// The path parameters, the query and the body of a request; the operation defines the types.
 #[derive(Debug)]
-pub struct Input<B = Ignored, Q = Nothing, P = Nothing> {
+pub struct Input<B = IgnoredBody, Q = Nothing, P = Nothing> {
     /// The body.
     pub body: B,
     /// The query; if a key is repeated, its last value counts.
@@ -35,7 +35,8 @@ pub struct Nothing {}
 /// The body of an operation that does not take one. It is ignored, because SDKs send `{}` or
 /// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-pub struct Ignored {}
+#[schema(as = Ignored)]
+pub struct IgnoredBody {}
 
 /// The path of an operation on a user.
 #[derive(Debug, Deserr, ToSchema)]
@@ -94,7 +95,7 @@ impl Deserr<Problems> for Nothing {
     }
 }
 
-impl Deserr<Problems> for Ignored {
+impl Deserr<Problems> for IgnoredBody {
     fn deserialize_from_value<V: IntoValue>(_: Value<V>, _: ValuePointerRef<'_>) -> Result<Self, Problems> {
         Ok(Self {})
     }
@@ -131,7 +132,7 @@ where
 
         let path = deserr::deserialize::<P, _, Problems>(Json::Object(path)).map_err(|problems| problems.within("params"));
         let query = deserr::deserialize::<Q, _, Problems>(Json::Object(query)).map_err(|problems| problems.within("query"));
-        let body = deserr::deserialize::<B, _, Problems>(body).map_err(Problems::of_body);
+        let body = deserr::deserialize::<B, _, Problems>(body).map_err(Problems::in_body);
         match (body, query, path) {
             (Ok(body), Ok(query), Ok(path)) => Ok(Self { body, query, path }),
             (body, query, path) => {
@@ -142,8 +143,8 @@ where
     }
 }
 
-fn described<T: ToSchema>() -> Option<Described> {
-    let described = Described::of::<T>();
+fn described<T: ToSchema>() -> Option<SchemaParts> {
+    let described = SchemaParts::of::<T>();
     (!matches!(described.name.as_str(), "Nothing" | "Ignored")).then_some(described)
 }
 

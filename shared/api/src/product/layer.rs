@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use errors::{Answered, AnsweredCode, KnownError};
+use errors::{AnsweredCode, AttachedError, KnownError};
 use flows::{App, rejections};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use wire::json::{MAX_MARKS, is_too_complex, without_mark};
 
 use crate::http::request_id::RequestId;
 use crate::http::route::{BodyRule, Route};
-use crate::http::whole_body::{self, Unread};
+use crate::http::whole_body::{self, BodyError};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
 use crate::product::reading::counted;
@@ -96,7 +96,7 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
 /// Writes the body of an error; other responses stay as they are. `of_client` has the request's
 /// headers if it came from an OAuth client.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
-    let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
+    let Some(AttachedError(error)) = response.extensions_mut().remove::<AttachedError>() else { return response };
     let mut body = error.body();
     if let Some(headers) = of_client {
         let code = oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
@@ -128,8 +128,8 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<(
         return Ok((None, 0));
     }
     let bytes = whole_body::read(body, MAX_BODY_BYTES).await.map_err(|error| match error {
-        Unread::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
-        Unread::EndedEarly => unreadable("it ended early"),
+        BodyError::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
+        BodyError::EndedEarly => unreadable("it ended early"),
     })?;
     if let Some(content_encoding) = whole_body::encoding(headers).filter(|_| !bytes.is_empty()) {
         return Err(KnownError::UnsupportedContentEncoding { content_encoding });

@@ -9,7 +9,7 @@ use errors::{AnsweredCode, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::unproved;
 use http::StatusCode;
-use model::code::{Code, Rejected};
+use model::code::{Code, CodeRefusal};
 use store::link::{Link, Purpose};
 use utoipa::ToSchema;
 
@@ -87,9 +87,9 @@ pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: 
     let rejected = match app.store.link(code).await? {
         None => {
             unproved(app, None, &caller.place).await?;
-            Rejected::NotFound
+            CodeRefusal::NotFound
         }
-        Some(link) if link.expires_at <= app.clock.now() => Rejected::Expired,
+        Some(link) if link.expires_at <= app.clock.now() => CodeRefusal::Expired,
         Some(link) => return Ok(Ok(link)),
     };
     let error = KnownError::from(rejected);

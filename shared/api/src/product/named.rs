@@ -31,7 +31,7 @@ use store::user::email_claim_key;
 use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
-use crate::http::table::Named;
+use crate::http::table::NamedItem;
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
@@ -43,37 +43,37 @@ pub(crate) struct Names<'a> {
 }
 
 impl Names<'_> {
-    pub(crate) fn keys(&self, reads: &[Named], project: &ProjectId) -> Vec<Key> {
+    pub(crate) fn keys(&self, reads: &[NamedItem], project: &ProjectId) -> Vec<Key> {
         reads.iter().flat_map(|named| self.keys_of(*named, project)).collect()
     }
 
-    fn keys_of(&self, named: Named, project: &ProjectId) -> Vec<Key> {
+    fn keys_of(&self, named: NamedItem, project: &ProjectId) -> Vec<Key> {
         let keys = match named {
-            Named::User => self.user().map(|user| vec![user_key(project, user)]),
-            Named::EmailClaim => self.email().map(|email| vec![email_claim_key(project, &email)]),
-            Named::Team => self.id("team_id", TeamId::parse).map(|team| {
+            NamedItem::User => self.user().map(|user| vec![user_key(project, user)]),
+            NamedItem::EmailClaim => self.email().map(|email| vec![email_claim_key(project, &email)]),
+            NamedItem::Team => self.id("team_id", TeamId::parse).map(|team| {
                 let own = self.claims.map(|claims| claims.sub);
                 let members = own.into_iter().chain(self.user()).map(|user| member_key(project, team, user));
                 members.chain([team_key(project, team)]).collect()
             }),
-            Named::SelectedTeam => self.claims.and_then(Claims::selected_team).map(|team| vec![team_key(project, team)]),
-            Named::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
-            Named::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
-            Named::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
-            Named::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
-            Named::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
-            Named::RefreshToken => {
+            NamedItem::SelectedTeam => self.claims.and_then(Claims::selected_team).map(|team| vec![team_key(project, team)]),
+            NamedItem::Document(kind) => self.id("id", DocumentId::parse).map(|id| vec![document_key(project, kind, id)]),
+            NamedItem::Mail => self.id("id", EmailId::parse).map(|id| vec![entry_key(project, id)]),
+            NamedItem::KeySet => self.id("id", KeySetId::parse).map(|id| vec![set_key(project, id)]),
+            NamedItem::KeyOwner => self.checked_key(project).map(|key| vec![owner_key(project, key.owner)]),
+            NamedItem::CliSignIn => self.login_code().map(|code| vec![sign_in_key(project, &code.digest())]),
+            NamedItem::RefreshToken => {
                 let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
                 token.map(|token| vec![token_key(project, &token.into_owned().into())])
             }
-            Named::RefreshTokenHeader => {
+            NamedItem::RefreshTokenHeader => {
                 let token = header(&self.parts.headers, "refresh-token").ok().flatten();
                 token.map(|token| vec![token_key(project, &token.to_owned().into())])
             }
-            Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
-            Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
-            Named::PasskeyUser => self.body().and_then(passkey_user).map(|user| vec![user_key(project, user)]),
-            Named::PasskeyProof => self.body().and_then(|body| body.get("passkey")).map(|proof| {
+            NamedItem::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
+            NamedItem::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),
+            NamedItem::PasskeyUser => self.body().and_then(passkey_user).map(|user| vec![user_key(project, user)]),
+            NamedItem::PasskeyProof => self.body().and_then(|body| body.get("passkey")).map(|proof| {
                 let code = proof.get("code").and_then(|code| Code::parse(code.as_str()?).ok());
                 let challenge = code.map(|code| challenge_key(project, Ceremony::Authentication, &code));
                 challenge.into_iter().chain(passkey_user(proof).map(|user| user_key(project, user))).collect()

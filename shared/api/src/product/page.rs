@@ -37,7 +37,7 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
 
 /// Sorts a page of a list that is read in another order: keeps only the first items after a place,
 /// sorted by place, and never more than fit on the page.
-pub struct Sorted<P, T> {
+pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,
     items: BTreeMap<P, (T, usize)>,
@@ -46,7 +46,7 @@ pub struct Sorted<P, T> {
     end: Option<P>,
 }
 
-impl<P: Ord + Clone, T: Serialize> Sorted<P, T> {
+impl<P: Ord + Clone, T: Serialize> PageSorter<P, T> {
     /// An empty page, for the items after a place.
     pub fn new(after: Option<P>, limit: usize) -> Self {
         Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
@@ -169,22 +169,22 @@ impl<T: ToSchema> ToSchema for List<T> {
 }
 
 /// The requested number of items on a page, `DEFAULT` if the query has none; [`limit`] checks that
-/// it is from 1 to `MOST`.
+/// it is from 1 to `MAX`.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit<const DEFAULT: usize, const MOST: usize>(usize);
+pub struct Limit<const DEFAULT: usize, const MAX: usize>(usize);
 
-impl<E: DeserializeError, const DEFAULT: usize, const MOST: usize> Deserr<E> for Limit<DEFAULT, MOST> {
+impl<E: DeserializeError, const DEFAULT: usize, const MAX: usize> Deserr<E> for Limit<DEFAULT, MAX> {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         Param::deserialize_from_value(value, location).map(|Param(limit)| Self(limit))
     }
 }
 
-/// The number of items on a page, from 1 to `MOST`. Fails with a schema error if the requested
+/// The number of items on a page, from 1 to `MAX`. Fails with a schema error if the requested
 /// number is not in that range.
-pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAULT, MOST>>, route: &Route) -> Result<usize, KnownError> {
+pub fn limit<const DEFAULT: usize, const MAX: usize>(given: Option<Limit<DEFAULT, MAX>>, route: &Route) -> Result<usize, KnownError> {
     match given.map_or(DEFAULT, |limit| limit.0) {
-        limit if (1..=MOST).contains(&limit) => Ok(limit),
-        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MOST}")))),
+        limit if (1..=MAX).contains(&limit) => Ok(limit),
+        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MAX}")))),
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let mut page = Sorted::new(after, limit);
+            let mut page = PageSorter::new(after, limit);
             // `"…5",` has four bytes more.
             for number in numbers {
                 page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_small_item_does_not_take_the_place_of_an_earlier_large_one() {
-        let mut page = Sorted::new(None, 10);
+        let mut page = PageSorter::new(None, 10);
         for (place, bytes) in [(1, 600_000), (2, 600_000), (3, 10)] {
             page.offer(place, "x".repeat(bytes));
         }

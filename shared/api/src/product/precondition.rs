@@ -13,14 +13,14 @@ use crate::http::describe::{Describe, Description};
 
 /// A response with the version of its resource.
 #[derive(Debug)]
-pub struct Versioned<T> {
+pub struct VersionedResponse<T> {
     /// The response without its version.
     pub response: T,
     /// The version; every change to the resource increments it.
     pub version: u64,
 }
 
-impl<T: IntoResponse> IntoResponse for Versioned<T> {
+impl<T: IntoResponse> IntoResponse for VersionedResponse<T> {
     fn into_response(self) -> Response {
         let mut response = self.response.into_response();
         if let Ok(value) = HeaderValue::from_str(&etag(self.version)) {
@@ -30,7 +30,7 @@ impl<T: IntoResponse> IntoResponse for Versioned<T> {
     }
 }
 
-impl<T: Describe> Describe for Versioned<T> {
+impl<T: Describe> Describe for VersionedResponse<T> {
     fn describe(description: &mut Description) {
         T::describe(description);
         description.has_version = true;

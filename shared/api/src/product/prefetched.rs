@@ -1,12 +1,12 @@
 //! Items read before the request has proved its right to them.
 
 use errors::Error;
-use model::code::Rejected;
+use model::code::CodeRefusal;
 
 /// An item that a request names by a secret, read before the secret is checked: a hint as to what
 /// else to read early.
 #[derive(Debug)]
-pub enum Prefetched<T> {
+pub enum PrefetchedItem<T> {
     /// It was not read, because the request names none or reading failed.
     Unread,
     /// The table has no such item.
@@ -15,7 +15,7 @@ pub enum Prefetched<T> {
     Found(T),
 }
 
-impl<T: Clone + PartialEq> Prefetched<T> {
+impl<T: Clone + PartialEq> PrefetchedItem<T> {
     /// Whether the table was read and has no such item.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
@@ -30,7 +30,7 @@ impl<T: Clone + PartialEq> Prefetched<T> {
     /// runs during the check, or after it if the hint was missing or wrong.
     pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
         &self,
-        check: impl Future<Output = Result<Result<T, Rejected>, store::Error>>,
+        check: impl Future<Output = Result<Result<T, CodeRefusal>, store::Error>>,
         read: impl Fn(T) -> F,
     ) -> Result<(T, I), Error> {
         let hint = self.unproved();
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     /// What is returned for a proved item, and the items that were read for.
-    async fn prove(hint: Prefetched<u8>, checked: Result<u8, Rejected>) -> (Option<(u8, String)>, Vec<u8>) {
+    async fn prove(hint: PrefetchedItem<u8>, checked: Result<u8, CodeRefusal>) -> (Option<(u8, String)>, Vec<u8>) {
         let asked = RefCell::new(Vec::new());
         let read = async |item: u8| {
             asked.borrow_mut().push(item);
@@ -70,10 +70,10 @@ mod tests {
     #[tokio::test]
     async fn what_was_read_early_is_returned_only_for_the_item_that_is_proved() {
         let of_one = || Some((1, "of 1".to_owned()));
-        assert_eq!(prove(Prefetched::Found(1), Ok(1)).await, (of_one(), vec![1]));
-        assert_eq!(prove(Prefetched::Found(2), Ok(1)).await, (of_one(), vec![2, 1]), "another item");
-        assert_eq!(prove(Prefetched::Missing, Ok(1)).await, (of_one(), vec![1]), "created since then");
-        assert_eq!(prove(Prefetched::Unread, Ok(1)).await, (of_one(), vec![1]), "not read");
-        assert_eq!(prove(Prefetched::Found(1), Err(Rejected::NotFound)).await, (None, vec![1]));
+        assert_eq!(prove(PrefetchedItem::Found(1), Ok(1)).await, (of_one(), vec![1]));
+        assert_eq!(prove(PrefetchedItem::Found(2), Ok(1)).await, (of_one(), vec![2, 1]), "another item");
+        assert_eq!(prove(PrefetchedItem::Missing, Ok(1)).await, (of_one(), vec![1]), "created since then");
+        assert_eq!(prove(PrefetchedItem::Unread, Ok(1)).await, (of_one(), vec![1]), "not read");
+        assert_eq!(prove(PrefetchedItem::Found(1), Err(CodeRefusal::NotFound)).await, (None, vec![1]));
     }
 }

@@ -6,7 +6,7 @@ use flows::App;
 use http::request::Parts;
 use model::trail::{self, Target, TargetKind};
 use serde_json::Value;
-use store::record::Started;
+use store::record::RequestStart;
 use wire::id::UserId;
 
 use crate::http::client::place;
@@ -49,14 +49,14 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// The facts for the trail entry of a request that changes something; `None` if its route does not
 /// add entries.
-pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
+pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<RequestStart> {
     let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
     // If unknown fields are permitted, senders choose the names, so none are recorded.
     let fields = body.filter(|_| !route.body.ignores_unknown_fields()).map(trail::fields).unwrap_or_default();
     let at = app.clock.now();
-    Some(Started {
+    Some(RequestStart {
         id: app.entropy.ordered_uuid(at).into(),
         at,
         operation: route.name.to_owned(),

@@ -9,5 +9,5 @@ pub mod reply;
 
 pub use code::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR};
 pub use layer::layer;
-pub use received::{Received, RpcRequest};
+pub use received::{JsonRequest, RpcRequest};
 pub use reply::Reply;

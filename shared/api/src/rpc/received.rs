@@ -9,16 +9,16 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use wire::json::{is_too_complex, without_mark};
 
-use crate::http::describe::{Describe, Described, Description};
-use crate::http::whole_body::{self, Unread};
+use crate::http::describe::{Describe, Description, SchemaParts};
+use crate::http::whole_body::{self, BodyError};
 use crate::rpc::code::INVALID_REQUEST;
 use crate::rpc::origin;
 use crate::rpc::reply::Reply;
 
-/// A request from an allowed origin, with a body of at most `MOST` bytes whose media type is JSON.
-/// The body is not parsed yet, but known to be simple enough to be parsed.
+/// A request from an allowed origin, with a body of at most `MAX_BYTES` bytes whose media type is
+/// JSON. The body is not parsed yet, but known to be simple enough to be parsed.
 #[derive(Debug)]
-pub struct Received<const MOST: usize> {
+pub struct JsonRequest<const MAX_BYTES: usize> {
     /// The headers.
     pub headers: HeaderMap,
     /// The query, without `?`.
@@ -27,7 +27,7 @@ pub struct Received<const MOST: usize> {
     pub body: Vec<u8>,
 }
 
-impl<const MOST: usize> FromRequest<App> for Received<MOST> {
+impl<const MAX_BYTES: usize> FromRequest<App> for JsonRequest<MAX_BYTES> {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
@@ -44,9 +44,9 @@ impl<const MOST: usize> FromRequest<App> for Received<MOST> {
         if whole_body::encoding(&parts.headers).is_some() {
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send the body as it is, without `content-encoding`."));
         }
-        let mut body = whole_body::read(body, MOST).await.map_err(|error| match error {
-            Unread::TooLarge => refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MOST} bytes.")),
-            Unread::EndedEarly => refused(StatusCode::BAD_REQUEST, "The body ended early."),
+        let mut body = whole_body::read(body, MAX_BYTES).await.map_err(|error| match error {
+            BodyError::TooLarge => refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MAX_BYTES} bytes.")),
+            BodyError::EndedEarly => refused(StatusCode::BAD_REQUEST, "The body ended early."),
         })?;
         if is_too_complex(&body) {
             return Err(refused(StatusCode::BAD_REQUEST, "The body has too many values."));
@@ -71,8 +71,8 @@ pub struct RpcRequest {
     pub params: Option<Value>,
 }
 
-impl<const MOST: usize> Describe for Received<MOST> {
+impl<const MAX_BYTES: usize> Describe for JsonRequest<MAX_BYTES> {
     fn describe(description: &mut Description) {
-        description.body = Some(Described::of::<RpcRequest>());
+        description.body = Some(SchemaParts::of::<RpcRequest>());
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::http::describe::{Describe, Described, Description};
+use crate::http::describe::{Describe, Description, SchemaParts};
 use crate::rpc::code::INTERNAL_ERROR;
 
 /// A response in JSON-RPC 2.0, or an empty one.
@@ -75,6 +75,6 @@ struct RpcResponse {
 
 impl Describe for Reply {
     fn describe(description: &mut Description) {
-        description.answer = Some(Described::of::<RpcResponse>());
+        description.answer = Some(SchemaParts::of::<RpcResponse>());
     }
 }

@@ -12,10 +12,10 @@ pub struct Cost {
 }
 
 /// OWASP's minimum: a hash must reach the memory, in KiB, and the passes of one of these pairs.
-const LEAST: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
+const MIN_COSTS: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
 /// The maximum memory, in KiB, and the maximum number of passes, so that a typing error does not
 /// make every sign-in take minutes.
-const MOST: Cost = Cost::of(262_144, 16);
+const MAX_COST: Cost = Cost::of(262_144, 16);
 
 impl Cost {
     /// 19 MiB, two passes: the default.
@@ -50,14 +50,14 @@ impl Cost {
                 Self::of(memory.parse().ok()?, passes.parse().ok()?)
             }
         };
-        let is_enough = LEAST.iter().any(|least| cost.memory >= least.memory && cost.passes >= least.passes);
-        (is_enough && cost.memory <= MOST.memory && cost.passes <= MOST.passes).then_some(cost)
+        let is_enough = MIN_COSTS.iter().any(|min| cost.memory >= min.memory && cost.passes >= min.passes);
+        (is_enough && cost.memory <= MAX_COST.memory && cost.passes <= MAX_COST.passes).then_some(cost)
     }
 }
 
 /// The memory and the passes of a hash for the work that `part` lacks compared with `whole`, in at
 /// most the memory of `whole`; `None` if hardly any work is left. Work is memory times passes.
-pub(super) fn rest(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
+pub(super) fn remainder(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);
     // argon2 needs at least 8 KiB.
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(numbers("m=47104,t=1,p=1"), Some((47_104, 1)));
         assert_eq!(numbers("m=262144,t=16,p=1"), Some((262_144, 16)));
         for name in ["low-memory", "high-memory"] {
-            assert!(LEAST.contains(&Cost::parse(name).unwrap_or(MOST)), "{name}");
+            assert!(MIN_COSTS.contains(&Cost::parse(name).unwrap_or(MAX_COST)), "{name}");
         }
     }
 
@@ -106,11 +106,11 @@ mod tests {
     #[test]
     fn what_a_cheaper_hash_lacks_takes_the_rest_of_the_work() {
         for (own, other) in [((65_536, 3), (19_456, 2)), ((19_456, 2), (7168, 5)), ((47_104, 1), (19_456, 2)), ((262_144, 16), (7168, 5))] {
-            let (memory, passes) = rest(own, other).unwrap_or_default();
+            let (memory, passes) = remainder(own, other).unwrap_or_default();
             let (whole, sum) = (own.0 * own.1, memory * passes + other.0 * other.1);
             assert!(memory <= own.0 && whole.abs_diff(sum) * 1000 < whole, "{own:?} {other:?}: {memory} {passes}");
         }
-        assert_eq!(rest((19_456, 2), (19_456, 2)), None);
-        assert_eq!(rest((7168, 5), (19_456, 2)), None);
+        assert_eq!(remainder((19_456, 2), (19_456, 2)), None);
+        assert_eq!(remainder((7168, 5), (19_456, 2)), None);
     }
 }

@@ -26,7 +26,7 @@ use tokio::sync::oneshot;
 use wire::entropy::Entropy;
 
 use crate::password::Password;
-use crate::password::cost::{Cost, rest};
+use crate::password::cost::{Cost, remainder};
 
 /// A stored hash: a PHC string of argon2id, or an imported bcrypt hash (`$2a$`, `$2b$`, `$2y$`).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ thread_local! {
 /// The minimum size to reserve for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations above 32
 /// MiB separately and returns them to the operating system when freed; it may keep smaller ones.
 /// Unfilled parts do not take up memory.
-const LEAST_RESERVED: usize = (32 << 10) + 1;
+const MIN_RESERVED: usize = (32 << 10) + 1;
 
 /// The threads do not have memory.
 const FREE: u8 = 0;
@@ -194,7 +194,7 @@ impl Hasher {
     /// equal the most expensive check in the project.
     fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         if let Some(stored) = params_of(text)
-            && let Some((memory, passes)) = rest((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
+            && let Some((memory, passes)) = remainder((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
             && let Ok(params) = Params::new(memory, passes, 1, None)
         {
             let _ = black_box(output(&Argon2::new(Algorithm::Argon2id, Version::V0x13, params), password, &[0; 16]));
@@ -285,7 +285,7 @@ pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result
         if memory.len() < blocks {
             // Drop the old memory first: growing it in place would copy its content for nothing.
             *memory = Vec::new();
-            memory.reserve_exact(blocks.max(LEAST_RESERVED));
+            memory.reserve_exact(blocks.max(MIN_RESERVED));
             memory.resize(blocks, Block::default());
         }
         argon2.hash_password_into_with_memory(password.as_bytes(), salt, bytes, memory)

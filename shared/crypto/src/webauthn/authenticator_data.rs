@@ -5,7 +5,7 @@ use ciborium::Value;
 use ring::digest::{SHA256, digest};
 
 use crate::webauthn::public_key::PublicKey;
-use crate::webauthn::{Refused, cbor};
+use crate::webauthn::{Refusal, cbor};
 
 /// The longest id of a credential, in bytes (§7.1 step 25).
 pub const MAX_CREDENTIAL_ID: usize = 1023;
@@ -42,8 +42,8 @@ pub struct Credential {
 
 impl AuthenticatorData {
     /// Parses authenticator data; trailing bytes are refused.
-    pub fn read(bytes: &[u8]) -> Result<Self, Refused> {
-        const MALFORMED: Refused = Refused::Malformed("authenticatorData");
+    pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+        const MALFORMED: Refusal = Refusal::Malformed("authenticatorData");
         let (rp_id_hash, rest) = bytes.split_first_chunk::<32>().ok_or(MALFORMED)?;
         let (&flags, rest) = rest.split_first().ok_or(MALFORMED)?;
         let (sign_count, mut rest) = rest.split_first_chunk::<4>().ok_or(MALFORMED)?;
@@ -65,18 +65,18 @@ impl AuthenticatorData {
     }
 
     /// Which of the permitted relying parties the authenticator signed for.
-    pub fn relying_party<'a>(&self, permitted: &[&'a str]) -> Result<&'a str, Refused> {
+    pub fn relying_party<'a>(&self, permitted: &[&'a str]) -> Result<&'a str, Refusal> {
         let is_own = |id: &&str| digest(&SHA256, id.as_bytes()).as_ref() == self.rp_id_hash;
-        permitted.iter().copied().find(is_own).ok_or(Refused::WrongRelyingParty)
+        permitted.iter().copied().find(is_own).ok_or(Refusal::WrongRelyingParty)
     }
 
     /// Checks the flags (§7.1 steps 15 to 18, §7.2 steps 17 to 19). The user must always be
     /// present.
-    pub fn check_flags(&self, requires_user_verification: bool) -> Result<(), Refused> {
+    pub fn check_flags(&self, requires_user_verification: bool) -> Result<(), Refusal> {
         match () {
-            () if self.flags & USER_PRESENT == 0 => Err(Refused::NoUserPresent),
-            () if requires_user_verification && !self.is_user_verified() => Err(Refused::UserNotVerified),
-            () if self.is_backed_up() && !self.is_backup_eligible() => Err(Refused::BackupFlags),
+            () if self.flags & USER_PRESENT == 0 => Err(Refusal::NoUserPresent),
+            () if requires_user_verification && !self.is_user_verified() => Err(Refusal::UserNotVerified),
+            () if self.is_backed_up() && !self.is_backup_eligible() => Err(Refusal::BackupFlags),
             () => Ok(()),
         }
     }
@@ -98,8 +98,8 @@ impl AuthenticatorData {
 }
 
 impl Credential {
-    fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Refused> {
-        const MALFORMED: Refused = Refused::Malformed("the credential in authenticatorData");
+    fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Refusal> {
+        const MALFORMED: Refusal = Refusal::Malformed("the credential in authenticatorData");
         let (aaguid, rest) = bytes.split_first_chunk::<16>().ok_or(MALFORMED)?;
         let (length, rest) = rest.split_first_chunk::<2>().ok_or(MALFORMED)?;
         let length = usize::from(u16::from_be_bytes(*length));
@@ -112,8 +112,8 @@ impl Credential {
 
 /// The authenticator data in the attestation object of a registration (§6.5.4). Attestation
 /// statements are not evaluated, but a statement in the format `none` must be empty (§8.7).
-pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refused> {
-    const MALFORMED: Refused = Refused::Malformed("attestationObject");
+pub fn from_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refusal> {
+    const MALFORMED: Refusal = Refusal::Malformed("attestationObject");
     let Some(Value::Map(map)) = cbor::only(bytes) else { return Err(MALFORMED) };
     let entry = |key: &str| cbor::entry(&map, &key.into()).ok_or(MALFORMED);
     let (format, statement) = (entry("fmt")?.as_text().ok_or(MALFORMED)?, entry("attStmt")?.as_map().ok_or(MALFORMED)?);
@@ -125,6 +125,6 @@ pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refused>
 
 /// Verifies the signature of an assertion, over the authenticator data and the digest of the client
 /// data (§7.2 steps 23 and 24).
-pub fn verify(key: &PublicKey, authenticator_data: &[u8], client_data: &[u8], signature: &[u8]) -> Result<(), Refused> {
+pub fn verify(key: &PublicKey, authenticator_data: &[u8], client_data: &[u8], signature: &[u8]) -> Result<(), Refusal> {
     key.verify(&[authenticator_data, digest(&SHA256, client_data).as_ref()].concat(), signature)
 }

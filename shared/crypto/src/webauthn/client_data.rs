@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-use crate::webauthn::Refused;
+use crate::webauthn::Refusal;
 
 /// A ceremony of WebAuthn: the browser's task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct ClientData {
 }
 
 #[derive(Deserialize)]
-struct Collected {
+struct CollectedClientData {
     r#type: String,
     challenge: String,
     origin: String,
@@ -45,17 +45,17 @@ impl ClientData {
     /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
     /// to 14). Pages in frames of other origins are refused: the framing page could make people
     /// confirm something they do not see.
-    pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refused> {
+    pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refusal> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
-        let data: Collected = serde_json::from_slice(json).map_err(|_| Refused::Malformed("clientDataJSON"))?;
+        let data: CollectedClientData = serde_json::from_slice(json).map_err(|_| Refusal::Malformed("clientDataJSON"))?;
         if data.r#type != ceremony.client_data_type() {
-            return Err(Refused::WrongType);
+            return Err(Refusal::WrongType);
         }
         if URL_SAFE_NO_PAD.decode(&data.challenge).ok().as_deref() != Some(challenge) {
-            return Err(Refused::WrongChallenge);
+            return Err(Refusal::WrongChallenge);
         }
         if data.cross_origin == Some(true) {
-            return Err(Refused::CrossOrigin);
+            return Err(Refusal::CrossOrigin);
         }
         Ok(Self { origin: data.origin })
     }

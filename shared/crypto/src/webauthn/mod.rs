@@ -19,7 +19,7 @@ mod cbor;
 
 /// Why the response of an authenticator is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The response, or one of its parts, cannot be parsed.
     #[error("{0} is malformed")]
     Malformed(&'static str),

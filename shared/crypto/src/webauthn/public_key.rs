@@ -7,7 +7,7 @@ use ciborium::Value;
 use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::webauthn::{Refused, cbor};
+use crate::webauthn::{Refusal, cbor};
 
 /// The COSE identifiers of the supported algorithms, in the order of preference: `EdDSA`, ES256 and
 /// RS256.
@@ -38,19 +38,19 @@ impl PublicKey {
     /// Parses a `COSE_Key`. Points off the curve P-256 and RSA keys that ring does not accept are
     /// refused here, so that passkeys with such keys are not stored. Ed25519 keys are only checked
     /// when a signature is verified.
-    pub fn parse(cose: &[u8]) -> Result<Self, Refused> {
-        let key = Some(cose).filter(|cose| cose.len() <= MAX_LENGTH).and_then(Key::parse).ok_or(Refused::UnsupportedKey)?;
+    pub fn parse(cose: &[u8]) -> Result<Self, Refusal> {
+        let key = Some(cose).filter(|cose| cose.len() <= MAX_LENGTH).and_then(Key::parse).ok_or(Refusal::UnsupportedKey)?;
         Ok(Self { cose: cose.to_vec(), key })
     }
 
     /// Verifies the signature of a message.
-    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused> {
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refusal> {
         let verified = match &self.key {
             Key::Es256(point) => UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_ASN1, point).verify(message, signature),
             Key::Ed25519(point) => UnparsedPublicKey::new(&signature::ED25519, point).verify(message, signature),
             Key::Rs256 { n, e } => RsaPublicKeyComponents { n, e }.verify(&signature::RSA_PKCS1_2048_8192_SHA256, message, signature),
         };
-        verified.map_err(|_| Refused::WrongSignature)
+        verified.map_err(|_| Refusal::WrongSignature)
     }
 }
 

@@ -9,7 +9,7 @@ use model::text::line;
 use secrecy::ExposeSecret as _;
 use wire::clock::Clock;
 
-use super::talk::Fault;
+use super::talk::TalkError;
 use crate::send::Server;
 
 /// The step of a conversation that failed.
@@ -35,13 +35,13 @@ impl Failures {
     /// The outcome of an attempt that failed before the end of the message, or with the answer to
     /// it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides, with one
     /// exception.
-    pub(super) fn of(&self, fault: &Fault, step: Step, server: &Server) -> Outcome {
+    pub(super) fn outcome(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {
-            Fault::Refused(reply) => reply,
-            Fault::Invalid(_) => return self.again("SOCKET_CLOSED", "the mail server sent an invalid reply").because(cause),
-            Fault::Closed(error) => return self.closed(error),
-            Fault::NoLogin => return self.again("AUTH_FAILED", "the mail server offers neither PLAIN nor LOGIN").because(cause),
+            TalkError::Refused(reply) => reply,
+            TalkError::Invalid(_) => return self.again("SOCKET_CLOSED", "the mail server sent an invalid reply").because(cause),
+            TalkError::Closed(error) => return self.closed(error),
+            TalkError::NoLogin => return self.again("AUTH_FAILED", "the mail server offers neither PLAIN nor LOGIN").because(cause),
         };
         let said = |message: &str| format!("{message}: {}", line::to_line(&cause, usize::MAX));
         let outcome = match reply.code {
@@ -81,7 +81,7 @@ impl Failures {
 }
 
 /// The text of a fault without the password, which a server's reply might repeat.
-pub(super) fn shown(fault: &Fault, server: &Server) -> String {
+pub(super) fn shown(fault: &TalkError, server: &Server) -> String {
     let mut text = fault.to_string();
     if let Some((username, password)) = &server.login {
         let password = password.expose_secret();

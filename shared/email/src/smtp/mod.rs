@@ -19,7 +19,7 @@
 //! unreachable or does not answer in time is left alone for 20 seconds.
 
 mod failures;
-mod lane;
+mod pool;
 mod reply;
 mod talk;
 
@@ -46,10 +46,10 @@ use wire::clock::Clock;
 use wire::environment::Error;
 
 use self::failures::{Failures, Step};
-pub use self::lane::CONNECTIONS;
-use self::lane::Lanes;
-use self::talk::{Fault, Offers, Stream, Talk};
-use crate::mime::{Composed, Composer};
+pub use self::pool::CONNECTIONS;
+use self::pool::ServerPools;
+use self::talk::{Offers, Stream, Talk, TalkError};
+use crate::mime::{ComposedMessage, Composer};
 use crate::roots;
 use crate::send::{Mail, Mailer, Server};
 
@@ -57,7 +57,7 @@ use crate::send::{Mail, Mailer, Server};
 const TLS_PORTS: [u16; 2] = [465, 2465];
 /// How long a server may take to become ready for a message (half of it to resolve its name), and
 /// as long again to accept it. A worker reserves more than both together for its last email.
-const PATIENCE: Duration = Duration::from_secs(11);
+const TIMEOUT: Duration = Duration::from_secs(11);
 
 /// Sends through the server named in an email.
 pub struct Smtp {
@@ -66,22 +66,22 @@ pub struct Smtp {
     tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     relays: MailRelays,
-    patience: Duration,
+    timeout: Duration,
     /// The host of the API, as which this client introduces itself.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
-    lanes: Lanes,
+    pools: ServerPools,
 }
 
-type Opened = Talk<Box<dyn Stream>>;
+type Connection = Talk<Box<dyn Stream>>;
 
 impl Smtp {
     /// The sender for a Lambda function. It trusts the system's root certificates, which the Lambda
     /// runtimes include as a file, and the operator's: linking in a set of certificates would make
     /// the function a thirtieth larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
-        Self::trusting(settings, roots::of_system, clock)
+        Self::trusting(settings, roots::system_roots, clock)
     }
 
     /// A sender that trusts the certificates in `public` and the operator's (`SSL_CERT_FILE`).
@@ -92,27 +92,27 @@ impl Smtp {
             operators.extend(public().roots);
             operators
         };
-        Ok(Self::with(settings, roots, PATIENCE, clock))
+        Ok(Self::with(settings, roots, TIMEOUT, clock))
     }
 
-    /// A sender that trusts only `roots` and waits up to `patience` for a server to be ready, and
+    /// A sender that trusts only `roots` and waits up to `timeout` for a server to be ready, and
     /// as long again for it to accept the message.
-    pub fn new(settings: &Settings, roots: RootCertStore, patience: Duration, clock: Clock) -> Self {
-        Self::with(settings, || roots, patience, clock)
+    pub fn new(settings: &Settings, roots: RootCertStore, timeout: Duration, clock: Clock) -> Self {
+        Self::with(settings, || roots, timeout, clock)
     }
 
-    fn with(settings: &Settings, roots: impl FnOnce() -> RootCertStore + Send + 'static, patience: Duration, clock: Clock) -> Self {
+    fn with(settings: &Settings, roots: impl FnOnce() -> RootCertStore + Send + 'static, timeout: Duration, clock: Clock) -> Self {
         let tls = move || TlsConnector::from(Arc::new(tls::client(roots())));
         let host = Url::parse(&settings.api_url).ok().and_then(|url| url.host().map(|host| host.to_owned()));
         Self {
             tls: LazyLock::new(Box::new(tls)),
             allow_private: settings.allow_private_issuers,
             relays: settings.mail_relays.clone(),
-            patience,
+            timeout,
             composer: Composer::new(host.as_ref().map(ToString::to_string)),
             host,
             failures: Failures { clock },
-            lanes: Lanes::default(),
+            pools: ServerPools::default(),
         }
     }
 
@@ -121,19 +121,19 @@ impl Smtp {
         let Some(message) = self.composer.compose(mail, self.failures.now()) else {
             return self.failures.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };
-        let lane = self.lanes.of(&mail.project, &server.host, server.port);
+        let pool = self.pools.pool(&mail.project, &server.host, server.port);
         let postponed = || {
             let message = "the mail server recently was unreachable or did not answer, so this attempt was postponed";
             self.failures.again("TEMPORARY", message)
         };
-        if lane.rests() {
+        if pool.is_cooling_down() {
             return postponed();
         }
-        let deadline = Instant::now() + self.patience;
-        let Ok(Ok(_slot)) = timeout_at(deadline, lane.slots.acquire()).await else {
+        let deadline = Instant::now() + self.timeout;
+        let Ok(Ok(_slot)) = timeout_at(deadline, pool.slots.acquire()).await else {
             return self.failures.again("TIMEOUT", "the mail server is busy with earlier emails");
         };
-        if lane.rests() {
+        if pool.is_cooling_down() {
             return postponed();
         }
         let began = Instant::now();
@@ -142,28 +142,28 @@ impl Smtp {
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
                 // After a long wait for the slot, even a healthy server has too little time.
-                if began.elapsed() >= self.patience / 2 {
-                    lane.rest();
+                if began.elapsed() >= self.timeout / 2 {
+                    pool.cool_down();
                 }
                 return self.failures.again("TIMEOUT", "the mail server did not answer in time");
             }
         };
         let (outcome, is_late) = self.told(talk, &message, server).await;
         if is_late {
-            lane.rest();
+            pool.cool_down();
         }
         outcome
     }
 
     /// Opens a connection, up to the point where the server expects the message.
-    async fn ready(&self, mail: &Mail, server: &Server, message: &Composed) -> Result<Opened, Outcome> {
+    async fn ready(&self, mail: &Mail, server: &Server, message: &ComposedMessage) -> Result<Connection, Outcome> {
         let stream = self.connect(mail, server).await?;
         let (mut talk, offers) = self.greeted(stream, server).await?;
         if let Some((username, password)) = &server.login {
             let done = talk.log_in(offers, username, password).await;
-            done.map_err(|fault| self.failures.of(&fault, Step::Login, server))?;
+            done.map_err(|fault| self.failures.outcome(&fault, Step::Login, server))?;
         }
-        let refused = |step| move |fault: Fault| self.failures.of(&fault, step, server);
+        let refused = |step| move |fault: TalkError| self.failures.outcome(&fault, step, server);
         let from = message.envelope.from().map(ToString::to_string).unwrap_or_default();
         talk.command(&format!("MAIL FROM:<{from}>"), 2).await.map_err(refused(Step::Envelope))?;
         for to in message.envelope.to() {
@@ -175,12 +175,12 @@ impl Smtp {
     }
 
     /// Sends the message; also returns whether the server took too long.
-    async fn told(&self, mut talk: Opened, message: &Composed, server: &Server) -> (Outcome, bool) {
-        let deadline = Instant::now() + self.patience;
+    async fn told(&self, mut talk: Connection, message: &ComposedMessage, server: &Server) -> (Outcome, bool) {
+        let deadline = Instant::now() + self.timeout;
         // Leaves the server time for its answer.
-        match timeout(self.patience / 2, talk.message(&message.bytes)).await {
+        match timeout(self.timeout / 2, talk.message(&message.bytes)).await {
             Ok(Ok(())) => {}
-            Ok(Err(fault)) => return (self.failures.of(&fault, Step::Envelope, server), false),
+            Ok(Err(fault)) => return (self.failures.outcome(&fault, Step::Envelope, server), false),
             Err(_) => return (self.failures.again("TIMEOUT", "the mail server did not take the message in time"), true),
         }
         match timeout_at(deadline, talk.end()).await {
@@ -188,7 +188,7 @@ impl Smtp {
                 talk.quit().await;
                 (Outcome::Sent { is_reported_on: false }, false)
             }
-            Ok(Err(fault @ Fault::Refused(_))) => (self.failures.of(&fault, Step::Envelope, server), false),
+            Ok(Err(fault @ TalkError::Refused(_))) => (self.failures.outcome(&fault, Step::Envelope, server), false),
             Ok(Err(fault)) => (self.failures.unknown().because(failures::shown(&fault, server)), false),
             Err(_) => (self.failures.unknown(), true),
         }
@@ -196,14 +196,14 @@ impl Smtp {
 
     async fn connect(&self, mail: &Mail, server: &Server) -> Result<TcpStream, Outcome> {
         let allow_private = self.allow_private || self.relays.include(&server.host, server.port);
-        let limit = self.patience / 2;
+        let limit = self.timeout / 2;
         let addresses = mail_server::resolve(&mail.project, server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
-        let rest = || self.lanes.of(&mail.project, &server.host, server.port).rest();
+        let cool_down = || self.pools.pool(&mail.project, &server.host, server.port).cool_down();
         let addresses = addresses.map_err(|error| {
             // If these errors differed, they would reveal which names exist in a private network.
             tracing::debug!(%error, "the host of a mail server cannot be used");
             if error.is::<Elapsed>() {
-                rest();
+                cool_down();
             }
             let message = "the mail server's name has no public address";
             let is_name = matches!(Host::parse(&server.host), Ok(Host::Domain(_)));
@@ -214,7 +214,7 @@ impl Smtp {
             }
         })?;
         let unreachable = |error: std::io::Error| {
-            rest();
+            cool_down();
             self.failures.again("TEMPORARY", "the mail server cannot be reached").because(error.to_string())
         };
         #[expect(clippy::disallowed_methods, reason = "the addresses have been checked")]
@@ -225,8 +225,8 @@ impl Smtp {
     /// An encrypted connection after the introductions, and what the server offers. Plain text only
     /// to a relay without login and, if private IP addresses are allowed, to a server on this
     /// machine that does not offer TLS.
-    async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Opened, Offers), Outcome> {
-        let refused = |fault: Fault| self.failures.of(&fault, Step::Greeting, server);
+    async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
+        let refused = |fault: TalkError| self.failures.outcome(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
         let peer = stream.peer_addr().map_err(closed)?;
         let hello = hello(self.host.as_ref(), stream.local_addr().map_err(closed)?);
@@ -302,14 +302,14 @@ fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
 
 /// Sends an email through its project's own server, or through the deployment's sender if the
 /// project has none.
-pub struct ByProject<M> {
+pub struct ProjectMailer<M> {
     /// For projects with their own mail server.
     pub own: Smtp,
     /// For all other projects.
     pub deployments: M,
 }
 
-impl<M: Mailer> Mailer for ByProject<M> {
+impl<M: Mailer> Mailer for ProjectMailer<M> {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         match &mail.server {
             Some(server) => Box::pin(self.own.try_send(mail, server)),

@@ -16,14 +16,14 @@ use super::reply::Reply;
 /// How many bytes are read from one connection, before STARTTLS and again after it, so that a
 /// server that never ends a line cannot exhaust the memory; the replies to one email take less than
 /// two thousand.
-const MOST: usize = 64 * 1024;
+const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
 /// How long to wait for the rest of a TLS record that begins to arrive within the message.
 const GLANCE: Duration = Duration::from_millis(200);
 /// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); for AUTH with an initial
 /// response, RFC 4954 §4 applies.
-const LONGEST_COMMAND: usize = 512;
+const MAX_COMMAND: usize = 512;
 
 /// A connection, encrypted or not.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -32,7 +32,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Why a conversation ended early.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum TalkError {
     /// The server refused, temporarily (4yz) or permanently (5yz).
     #[error("{0}")]
     Refused(Reply),
@@ -47,7 +47,7 @@ pub(super) enum Fault {
     NoLogin,
 }
 
-impl Fault {
+impl TalkError {
     /// The fault of a reply that the command did not expect.
     fn of(reply: Reply) -> Self {
         if matches!(reply.class(), 4 | 5) { Self::Refused(reply) } else { Self::Invalid(reply.to_string()) }
@@ -95,15 +95,15 @@ pub(super) struct Talk<S> {
 impl Talk<TcpStream> {
     /// The underlying stream, for TLS. Fails if more than the reply to STARTTLS has arrived: anyone
     /// along the way could have added it (RFC 3207 §6).
-    pub(super) fn into_stream(self) -> Result<(TcpStream, std::net::TcpStream), Fault> {
+    pub(super) fn into_stream(self) -> Result<(TcpStream, std::net::TcpStream), TalkError> {
         let Self { stream, below, arrived, .. } = self;
-        if arrived.is_empty() { Ok((stream, below)) } else { Err(Fault::Invalid(shown(&arrived))) }
+        if arrived.is_empty() { Ok((stream, below)) } else { Err(TalkError::Invalid(shown(&arrived))) }
     }
 }
 
 impl<S: Stream + 'static> Talk<S> {
     pub(super) fn new(stream: S, below: std::net::TcpStream) -> Self {
-        Self { stream, below, arrived: Vec::new(), left: MOST }
+        Self { stream, below, arrived: Vec::new(), left: MAX_RECEIVED }
     }
 
     pub(super) fn boxed(self) -> Talk<Box<dyn Stream>> {
@@ -111,14 +111,14 @@ impl<S: Stream + 'static> Talk<S> {
     }
 
     /// Awaits the greeting, before any command.
-    pub(super) async fn greeting(&mut self) -> Result<(), Fault> {
+    pub(super) async fn greeting(&mut self) -> Result<(), TalkError> {
         let reply = self.reply().await?;
         self.expected(reply, 2).await.map(drop)
     }
 
     /// Introduces this client: with EHLO or, if the server does not know it, with HELO (RFC 5321
     /// §3.2).
-    pub(super) async fn hello(&mut self, name: &str) -> Result<Offers, Fault> {
+    pub(super) async fn hello(&mut self, name: &str) -> Result<Offers, TalkError> {
         self.say(&format!("EHLO {name}")).await?;
         let reply = self.reply().await?;
         if matches!(reply.code, 500 | 502) {
@@ -128,12 +128,12 @@ impl<S: Stream + 'static> Talk<S> {
     }
 
     /// Logs in (RFC 4954), with the first of PLAIN and LOGIN that the server offers.
-    pub(super) async fn log_in(&mut self, offers: Offers, username: &str, password: &SecretString) -> Result<(), Fault> {
+    pub(super) async fn log_in(&mut self, offers: Offers, username: &str, password: &SecretString) -> Result<(), TalkError> {
         let password = password.expose_secret();
         if offers.plain {
             let response = STANDARD.encode(format!("\0{username}\0{password}"));
             let whole = format!("AUTH PLAIN {response}");
-            if whole.len() + 2 > LONGEST_COMMAND {
+            if whole.len() + 2 > MAX_COMMAND {
                 self.command("AUTH PLAIN", 3).await?;
                 self.command(&response, 2).await?;
             } else {
@@ -145,13 +145,13 @@ impl<S: Stream + 'static> Talk<S> {
             self.command(&STANDARD.encode(password), 2).await?;
         } else {
             self.quit().await;
-            return Err(Fault::NoLogin);
+            return Err(TalkError::NoLogin);
         }
         Ok(())
     }
 
     /// Sends a command; the reply must be of this class.
-    pub(super) async fn command(&mut self, line: &str, class: u16) -> Result<Reply, Fault> {
+    pub(super) async fn command(&mut self, line: &str, class: u16) -> Result<Reply, TalkError> {
         self.say(line).await?;
         let reply = self.reply().await?;
         self.expected(reply, class).await
@@ -159,28 +159,28 @@ impl<S: Stream + 'static> Talk<S> {
 
     /// Sends the message without its end, so the server cannot have accepted it. Fails if the
     /// server has visibly closed the connection or refused the message in the meantime.
-    pub(super) async fn message(&mut self, message: &[u8]) -> Result<(), Fault> {
+    pub(super) async fn message(&mut self, message: &[u8]) -> Result<(), TalkError> {
         self.write(&transparent(message)).await?;
         if self.arrived.is_empty() {
             match self.below.peek(&mut [0]) {
-                Ok(0) => return Err(Fault::Closed(ErrorKind::UnexpectedEof.into())),
+                Ok(0) => return Err(TalkError::Closed(ErrorKind::UnexpectedEof.into())),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) => return Err(Fault::Closed(error)),
+                Err(error) => return Err(TalkError::Closed(error)),
             }
         }
         // Something has arrived: a reply, or a part of TLS that is not one. QUIT would be a line of
         // the message.
         match timeout(GLANCE, self.reply()).await {
-            Ok(reply) => Err(Fault::of(reply?)),
+            Ok(reply) => Err(TalkError::of(reply?)),
             Err(_) if self.arrived.is_empty() => Ok(()),
-            Err(_) => Err(Fault::Invalid(shown(&self.arrived))),
+            Err(_) => Err(TalkError::Invalid(shown(&self.arrived))),
         }
     }
 
     /// Ends the message. From the first byte on, the server may have accepted it; only its reply
     /// shows whether it has.
-    pub(super) async fn end(&mut self) -> Result<(), Fault> {
+    pub(super) async fn end(&mut self) -> Result<(), TalkError> {
         self.command(".", 2).await.map(drop)
     }
 
@@ -190,43 +190,43 @@ impl<S: Stream + 'static> Talk<S> {
         let goodbye = async {
             self.say("QUIT").await?;
             self.reply().await?;
-            self.stream.shutdown().await.map_err(Fault::Closed)
+            self.stream.shutdown().await.map_err(TalkError::Closed)
         };
         let _ = timeout(GOODBYE, goodbye).await;
     }
 
-    async fn say(&mut self, line: &str) -> Result<(), Fault> {
+    async fn say(&mut self, line: &str) -> Result<(), TalkError> {
         self.write(format!("{line}\r\n").as_bytes()).await
     }
 
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        self.stream.write_all(bytes).await.map_err(Fault::Closed)?;
-        self.stream.flush().await.map_err(Fault::Closed)
+    async fn write(&mut self, bytes: &[u8]) -> Result<(), TalkError> {
+        self.stream.write_all(bytes).await.map_err(TalkError::Closed)?;
+        self.stream.flush().await.map_err(TalkError::Closed)
     }
 
-    async fn reply(&mut self) -> Result<Reply, Fault> {
+    async fn reply(&mut self) -> Result<Reply, TalkError> {
         loop {
-            let taken = Reply::take(&mut self.arrived).map_err(|_| Fault::Invalid(shown(&self.arrived)))?;
+            let taken = Reply::take(&mut self.arrived).map_err(|_| TalkError::Invalid(shown(&self.arrived)))?;
             if let Some(reply) = taken {
                 return Ok(reply);
             }
             let mut bytes = [0; 1024];
-            let count = self.stream.read(&mut bytes).await.map_err(Fault::Closed)?;
+            let count = self.stream.read(&mut bytes).await.map_err(TalkError::Closed)?;
             if count == 0 {
-                return Err(Fault::Closed(ErrorKind::UnexpectedEof.into()));
+                return Err(TalkError::Closed(ErrorKind::UnexpectedEof.into()));
             }
-            self.left = self.left.checked_sub(count).ok_or_else(|| Fault::Invalid("more than 64 KiB".to_owned()))?;
+            self.left = self.left.checked_sub(count).ok_or_else(|| TalkError::Invalid("more than 64 KiB".to_owned()))?;
             self.arrived.extend_from_slice(&bytes[..count]);
         }
     }
 
     /// The reply if it is of this class. After a refusal, QUIT is the only command left to send.
-    async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, Fault> {
+    async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, TalkError> {
         if reply.class() == class {
             return Ok(reply);
         }
-        let fault = Fault::of(reply);
-        if matches!(fault, Fault::Refused(_)) {
+        let fault = TalkError::of(reply);
+        if matches!(fault, TalkError::Refused(_)) {
             self.quit().await;
         }
         Err(fault)

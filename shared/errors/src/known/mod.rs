@@ -41,7 +41,7 @@ mod webhooks;
 use std::borrow::Cow;
 
 use http::StatusCode;
-use model::limit::Refused;
+use model::limit::Refusal;
 use model::password::Weakness;
 use model::user::restriction::RestrictedReason;
 use serde::Serialize;

@@ -69,7 +69,7 @@ macro_rules! requests {
         #[error("{0}")]
         #[hint("Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.")]
         #[answer(TOO_MANY_REQUESTS, Sdks::None)]
-        RateLimited(Refused),
+        RateLimited(Refusal),
 
         /// The service failed unexpectedly.
         #[error("the service failed unexpectedly; its log has the reason under the request id")]

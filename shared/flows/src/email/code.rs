@@ -1,5 +1,5 @@
 //! Emails with codes, and the email that tells the owner of an address that an account is now
-//! theirs. A code is written together with the outbox entry that delivers it and, except for an
+//! theirs. A code is written together with the outbox entry that carries it and, except for an
 //! email of [`CodeEmail::reset`], with the counts of the recipient ([`gate`]).
 
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use model::code::{Code, Purpose, StoredCode};
 use model::document::builtin::Builtin;
 use model::email::Email;
 use model::email::category::Category;
-use model::outbox::codes::{Coded, LINK, NOT_ME_LINK, OTP};
+use model::outbox::codes::{CodeVariable, LINK, NOT_ME_LINK, OTP};
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
@@ -18,7 +18,7 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::app::App;
-use crate::email::gate::{self, Address, Cause, Counted};
+use crate::email::gate::{self, Address, Cause, RecipientCounts};
 use crate::email::sealed;
 
 /// The path of the link that releases the address, in a verification email.
@@ -39,7 +39,7 @@ pub struct CodeEmail<'a> {
 
 impl CodeEmail<'_> {
     /// A new code, with the writes that create it and the email with its link.
-    pub fn writes(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
+    pub fn writes(&self, recipient: RecipientCounts, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         let writes = self.with_email(stored, &code, recipient.queue(self.project, &entry, stored.user_id)?)?;
         Ok((code, writes))
@@ -58,12 +58,12 @@ impl CodeEmail<'_> {
             epoch: user.credential_epoch,
         };
         let (code, entry) = self.code_and_entry(&stored, Builtin::ResetPassword, None)?;
-        self.with_email(&stored, &code, Counted::by_link().queue(self.project, &entry, None)?)
+        self.with_email(&stored, &code, RecipientCounts::by_link().queue(self.project, &entry, None)?)
     }
 
     /// Writes that look and cost like [`Self::writes`], but do not send an email, so nobody
     /// receives the code. Used where the response must not reveal whether an account exists.
-    pub fn decoys(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
+    pub fn decoys(&self, recipient: RecipientCounts, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         self.with_email(stored, &code, recipient.decoy(self.project, &entry, self.now)?)
     }
@@ -73,10 +73,10 @@ impl CodeEmail<'_> {
         Ok([code::create(self.project, code, stored)?].into_iter().chain(mail).collect())
     }
 
-    fn code_and_entry(&self, stored: &StoredCode, mail: Builtin, more: Option<Coded>) -> Result<(Code, OutboxEntry), store::Error> {
+    fn code_and_entry(&self, stored: &StoredCode, mail: Builtin, more: Option<CodeVariable>) -> Result<(Code, OutboxEntry), store::Error> {
         let code = Code::new(self.app.entropy.code());
-        let link = Coded::link(LINK, self.callback.with_query("code", code.text()), &code);
-        let otp = Coded::typed(OTP, &code);
+        let link = CodeVariable::link(LINK, self.callback.with_query("code", code.text()), &code);
+        let otp = CodeVariable::typed(OTP, &code);
         let emails = vec![stored.email.clone()];
         let to = match stored.user_id {
             Some(user_id) => Recipients::UserCustomEmails { user_id, emails },
@@ -97,7 +97,7 @@ impl CodeEmail<'_> {
 
     /// The writes of a code that verifies a user's email address, and of its email. A second link
     /// in the email lets a recipient who did not create the account release the address.
-    pub fn verification(&self, recipient: Counted, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
+    pub fn verification(&self, recipient: RecipientCounts, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,
             email: channel.value.clone(),
@@ -110,7 +110,7 @@ impl CodeEmail<'_> {
         let release = Code::new(self.app.entropy.code());
         let link = Link::new(self.project, user.id, Release { channel_id: channel.id, email: channel.value.clone() }, self.now);
         let url = format!("{}{RELEASE_PATH}?code={}", self.app.settings.api_url, release.text());
-        let not_me = Coded::link(NOT_ME_LINK, url, &release);
+        let not_me = CodeVariable::link(NOT_ME_LINK, url, &release);
         let (code, entry) = self.code_and_entry(&stored, Builtin::VerifyEmail, Some(not_me))?;
         let mut writes = self.with_email(&stored, &code, recipient.queue(self.project, &entry, Some(user.id))?)?;
         writes.push(link.create(&release)?);

@@ -64,7 +64,7 @@ impl Address {
 /// The counts of a recipient, required to queue an email with a code or link.
 #[derive(Debug)]
 #[must_use]
-pub struct Counted(Vec<Write>);
+pub struct RecipientCounts(Vec<Write>);
 
 /// The counters of the recipient of a code, link or invitation.
 fn counters(app: &App, level: Level, email: &Email, address: Address) -> impl Iterator<Item = Counter> {
@@ -92,13 +92,13 @@ pub fn keys(app: &App, project: &ProjectId, level: Level, email: &Email) -> Vec<
 /// The counts of the recipient of a code, link or invitation, for the transaction with the email,
 /// which fails if a limit is reached. Costs a unit to read for each counter that is not prefetched
 /// ([`keys`]).
-pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<Counted, store::Error> {
+pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<RecipientCounts, store::Error> {
     let project = &context.project.id;
     let mut writes = Vec::new();
     for counter in counters(&context.app, context.level, email, address) {
         writes.push(context.prefetched.window(project, &counter).await?.count(project));
     }
-    Ok(Counted(writes))
+    Ok(RecipientCounts(writes))
 }
 
 /// Counts the recipient of an email sent at once, without the outbox.
@@ -109,7 +109,7 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
     Ok(())
 }
 
-impl Counted {
+impl RecipientCounts {
     /// No counts, for an email requested through the link in another one: the link works once, and
     /// using up the recipient's quota must not lock the owner out.
     pub(crate) fn by_link() -> Self {

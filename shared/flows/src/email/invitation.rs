@@ -6,7 +6,7 @@ use model::code::Code;
 use model::document::builtin::Builtin;
 use model::email::Email;
 use model::email::category::Category;
-use model::outbox::codes::{Coded, LINK};
+use model::outbox::codes::{CodeVariable, LINK};
 use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::quota::Quota;
@@ -21,7 +21,7 @@ use wire::clock::after;
 use wire::id::InvitationId;
 
 use crate::context::Context;
-use crate::email::gate::Counted;
+use crate::email::gate::RecipientCounts;
 use crate::email::sealed;
 use crate::quota;
 
@@ -32,7 +32,7 @@ pub fn writes(
     context: &Context,
     team: &Team,
     sender: Option<&User>,
-    (email, recipient): (&Email, Counted),
+    (email, recipient): (&Email, RecipientCounts),
     callback: &RedirectUrl,
 ) -> Result<(InvitationId, Vec<Write>), Error> {
     let (app, project) = (&context.app, &context.project.id);
@@ -59,7 +59,7 @@ pub fn writes(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
+    let link = CodeVariable::link(LINK, callback.with_query("code", code.text()), &code);
     let mail = recipient.queue(project, &sealed::entry(app, project, new, [link], now)?, None)?;
     let max = quota::max(context, Quota::Invitations)?;
     let counted = max.filter(|_| sender.is_some()).map(|max| invitation::count(project, &invitation, max));

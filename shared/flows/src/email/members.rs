@@ -9,13 +9,13 @@ use crate::app::App;
 use crate::email::gate::Address;
 
 /// The maximum number of members to notify, as one transaction writes all their emails.
-const MOST: usize = 50;
+const MAX_NOTIFIED: usize = 50;
 /// How many members are read at once. Their users are read together.
 const PAGE: usize = 100;
 
 /// A member who can be notified.
 #[derive(Debug)]
-pub struct Told {
+pub struct NotifiableMember {
     /// The member.
     pub user_id: UserId,
     /// The primary address.
@@ -27,7 +27,12 @@ pub struct Told {
 /// The team's members that `keep` accepts and whose primary address is verified, with this address;
 /// at most 50, in the order of their user ids. An unverified address may belong to a stranger, and
 /// a member could otherwise send them the names in the email.
-pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl Fn(&MemberRow) -> bool) -> Result<Vec<Told>, store::Error> {
+pub async fn verified(
+    app: &App,
+    project: &ProjectId,
+    team: TeamId,
+    keep: impl Fn(&MemberRow) -> bool,
+) -> Result<Vec<NotifiableMember>, store::Error> {
     let (mut verified, mut after) = (Vec::new(), None);
     loop {
         let (members, more) = app.store.members(project, team, after, PAGE).await?;
@@ -35,15 +40,15 @@ pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl F
         let ids: Vec<UserId> = members.iter().filter(|member| keep(member)).map(|member| member.user_id).collect();
         let users = app.store.users_by_id(project, &ids).await?;
         verified.extend(ids.iter().filter_map(|id| told(&users.get(id)?.user)));
-        verified.truncate(MOST);
-        if verified.len() == MOST || !more || after.is_none() {
+        verified.truncate(MAX_NOTIFIED);
+        if verified.len() == MAX_NOTIFIED || !more || after.is_none() {
             return Ok(verified);
         }
     }
 }
 
-fn told(user: &User) -> Option<Told> {
+fn told(user: &User) -> Option<NotifiableMember> {
     let email = user.primary()?.value.clone();
     let address = Address::of(user, &email);
-    (address != Address::Unproved).then_some(Told { user_id: user.id, email, address })
+    (address != Address::Unproved).then_some(NotifiableMember { user_id: user.id, email, address })
 }

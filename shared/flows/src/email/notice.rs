@@ -10,7 +10,7 @@ use model::email::Email;
 use model::email::category::Category;
 use model::email::notice::{Kind, Topic};
 use model::notice::{Change, NotMe, Recipient, Snapshot, changes};
-use model::outbox::codes::{Coded, NOT_ME_LINK};
+use model::outbox::codes::{CodeVariable, NOT_ME_LINK};
 use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
 use model::owned_key::OwnedKey;
 use model::place::Place;
@@ -32,32 +32,44 @@ pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 /// The writes of the notices of a change from `before` to `after`; the notices are also recorded in
 /// `after`. `place` is absent if a server made the change, because a server's IP address means
 /// nothing to the owner, or if the recipient must not learn the place.
-pub fn of_change(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
-    Changed { app, project, place, before, changes: changes(before, after) }.tell(after)
+pub fn about_change(
+    app: &App,
+    project: &Project,
+    place: Option<&Place>,
+    before: &User,
+    after: &mut User,
+) -> Result<Vec<Write>, store::Error> {
+    AccountChanges { app, project, place, before, changes: changes(before, after) }.tell(after)
 }
 
-/// Like [`of_change`], for a password that was set with an emailed code.
-pub fn of_reset(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
+/// Like [`about_change`], for a password that was set with an emailed code.
+pub fn about_reset(
+    app: &App,
+    project: &Project,
+    place: Option<&Place>,
+    before: &User,
+    after: &mut User,
+) -> Result<Vec<Write>, store::Error> {
     let mut changes = changes(before, after);
     changes.iter_mut().filter(|change| change.kind.topic() == Topic::Password).for_each(|change| change.kind = Kind::PasswordReset);
-    Changed { app, project, place, before, changes }.tell(after)
+    AccountChanges { app, project, place, before, changes }.tell(after)
 }
 
-/// Like [`of_change`], for a team's new API key that the user created. The link does not remove the
-/// key, but using the link invalidates keys created before
+/// Like [`about_change`], for a team's new API key that the user created. The link does not remove
+/// the key, but using the link invalidates keys created before
 /// ([`Creator`](model::owned_key::Creator)).
-pub fn of_team_key(
+pub fn about_team_key(
     app: &App,
     project: &Project,
     place: Option<&Place>,
     (before, after): (&User, &mut User),
     key: &OwnedKey,
 ) -> Result<Vec<Write>, store::Error> {
-    Changed { app, project, place, before, changes: vec![Change::of_new_key(key)] }.tell(after)
+    AccountChanges { app, project, place, before, changes: vec![Change::from_new_key(key)] }.tell(after)
 }
 
 /// The changes to an account, with their place.
-struct Changed<'a> {
+struct AccountChanges<'a> {
     app: &'a App,
     project: &'a Project,
     place: Option<&'a Place>,
@@ -65,7 +77,7 @@ struct Changed<'a> {
     changes: Vec<Change>,
 }
 
-impl Changed<'_> {
+impl AccountChanges<'_> {
     fn tell(self, after: &mut User) -> Result<Vec<Write>, store::Error> {
         let Self { app, project, place, before, mut changes } = self;
         let now = app.clock.now();
@@ -102,7 +114,7 @@ impl Changed<'_> {
 /// verified addresses are notified: any other may belong to a stranger, whom the account's creator
 /// could flood by signing in from many places. Someone who verified an address without a session
 /// may be the account's owner; if not, the link lets them lock the creator out.
-pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
+pub fn about_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {
         app,
@@ -194,7 +206,7 @@ impl Notice<'_> {
             let url = format!("{}{NOT_ME_PATH}?code={}", self.app.settings.api_url, code.text());
             let cause = Cause { address: Address::of(self.user, &email), place: self.place };
             let new = new_entry(self.user, email, self.mail, self.variables.clone(), self.sent_at);
-            let link = Coded::link(NOT_ME_LINK, url, &code);
+            let link = CodeVariable::link(NOT_ME_LINK, url, &code);
             let entry = sealed::entry(self.app, &self.project.id, new, [link], self.app.clock.now())?;
             writes.push(gate::notice_entry(&self.project.id, cause, entry)?);
         }

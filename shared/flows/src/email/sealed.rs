@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crypto::seal;
 use jiff::Timestamp;
-use model::outbox::codes::{Coded, owner};
+use model::outbox::codes::{CodeVariable, owner};
 use model::outbox::{NewEntry, OutboxEntry};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
@@ -19,12 +19,12 @@ pub fn entry(
     app: &App,
     project: &ProjectId,
     mut new: NewEntry,
-    coded: impl IntoIterator<Item = Coded>,
+    coded: impl IntoIterator<Item = CodeVariable>,
     now: Timestamp,
 ) -> Result<OutboxEntry, store::Error> {
     let id = EmailId::from(app.entropy.uuid());
     let mut codes = BTreeMap::new();
-    for Coded { name, value, shown } in coded {
+    for CodeVariable { name, value, shown } in coded {
         let owner = owner(project.as_str(), &id.to_string(), name);
         let sealed = app.sealer.seal(&app.entropy, &owner, &SecretString::from(value));
         codes.insert(name.to_owned(), sealed.map_err(|error| store::Error::Refused(error.to_string()))?);

@@ -28,7 +28,7 @@ pub struct Failures<'a> {
 
 impl<'a> Failures<'a> {
     /// The count of wrong passwords at sign-in.
-    pub fn of(app: &'a App, project: &'a ProjectId, email: &str) -> Self {
+    pub fn for_email(app: &'a App, project: &'a ProjectId, email: &str) -> Self {
         let normalised = AnyEmail::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
         Self::by(app, project, Subject::email(&normalised))
     }
@@ -36,12 +36,12 @@ impl<'a> Failures<'a> {
     /// The count of a signed-in user's wrong passwords when changing the password or
     /// reauthenticating. It is separate, so that strangers who guess at sign-in cannot keep the
     /// owner from changing the password.
-    pub fn of_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
+    pub fn for_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
 
     /// The count of wrong codes of the second factor.
-    pub fn of_second_factor(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
+    pub fn for_second_factor(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("second-factor", user))
     }
 

@@ -26,7 +26,7 @@ use wire::id::ProjectId;
 pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
-const MOST_LEVEL: u32 = 4;
+const MAX_LEVEL: u32 = 4;
 /// The longest payload that is parsed, in bytes; real payloads have about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
@@ -57,14 +57,14 @@ impl Work {
     /// The work of a challenge while the usual rate is exceeded by `excess`, see
     /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
     pub fn of(excess: u32) -> Self {
-        let level = excess.min(MOST_LEVEL);
+        let level = excess.min(MAX_LEVEL);
         Self { level, cost: COST << level, prefix: PREFIX }
     }
 }
 
 /// The lowest accepted level of a solved challenge: one below the current level, because rates
 /// change while people type.
-pub fn least_level(excess: u32) -> u32 {
+pub fn min_level(excess: u32) -> u32 {
     Work::of(excess).level.saturating_sub(1)
 }
 
@@ -174,7 +174,7 @@ pub struct Solution {
 
 /// Why a payload is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rejected {
+pub enum Refusal {
     /// The payload is too long, or is not the expected JSON in base64.
     Malformed,
     /// The challenge was not signed by this service, or was made for another project.
@@ -185,7 +185,7 @@ pub enum Rejected {
     Unsolved,
 }
 
-impl Rejected {
+impl Refusal {
     /// The message for the user.
     pub fn message(self) -> &'static str {
         match self {
@@ -199,22 +199,22 @@ impl Rejected {
 
 impl Solution {
     /// Parses and checks the widget's payload. The signature is checked before any expensive work.
-    pub fn read(payload: &str, key: &ChallengeKey, project: &ProjectId, now: Timestamp) -> Result<Self, Rejected> {
+    pub fn read(payload: &str, key: &ChallengeKey, project: &ProjectId, now: Timestamp) -> Result<Self, Refusal> {
         if payload.len() > MAX_PAYLOAD {
-            return Err(Rejected::Malformed);
+            return Err(Refusal::Malformed);
         }
-        let json = BASE64.decode(payload).map_err(|_| Rejected::Malformed)?;
-        let Payload { challenge, solution } = serde_json::from_slice(&json).map_err(|_| Rejected::Malformed)?;
-        let (parameters, signature) = (challenge.parameters, bytes(&challenge.signature).ok_or(Rejected::Malformed)?);
-        let text = parameters.text().ok_or(Rejected::Malformed)?;
+        let json = BASE64.decode(payload).map_err(|_| Refusal::Malformed)?;
+        let Payload { challenge, solution } = serde_json::from_slice(&json).map_err(|_| Refusal::Malformed)?;
+        let (parameters, signature) = (challenge.parameters, bytes(&challenge.signature).ok_or(Refusal::Malformed)?);
+        let text = parameters.text().ok_or(Refusal::Malformed)?;
         if !key.verifies(&text, &signature) || parameters.data.project != *project {
-            return Err(Rejected::Foreign);
+            return Err(Refusal::Foreign);
         }
         if parameters.expires_at <= now.as_second() {
-            return Err(Rejected::Expired);
+            return Err(Refusal::Expired);
         }
         if !parameters.is_solved_by(solution.counter) {
-            return Err(Rejected::Unsolved);
+            return Err(Refusal::Unsolved);
         }
         Ok(Self { id: parameters.nonce, level: parameters.data.level, expires_at: parameters.expires_at })
     }
@@ -256,7 +256,7 @@ mod tests {
         json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "00", "time": 12.5 } })
     }
 
-    fn read(payload: &Value, now: Timestamp) -> Result<Solution, Rejected> {
+    fn read(payload: &Value, now: Timestamp) -> Result<Solution, Refusal> {
         Solution::read(&BASE64.encode(payload.to_string()), &key(), &ProjectId::internal(), now)
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let solution = read(&payload, now()).expect("a solution");
         assert_eq!((solution.id.as_str(), solution.level), (challenge.parameters.nonce.as_str(), 0));
         assert!(read(&payload, after(now(), SignedDuration::from_secs(299))).is_ok());
-        assert_eq!(read(&payload, after(now(), LIFE)), Err(Rejected::Expired));
+        assert_eq!(read(&payload, after(now(), LIFE)), Err(Refusal::Expired));
         let unpadded = BASE64.encode(payload.to_string()).trim_end_matches('=').to_owned();
         assert!(Solution::read(&unpadded, &key(), &ProjectId::internal(), now()).is_ok());
     }
@@ -286,15 +286,15 @@ mod tests {
         for (name, value) in changes {
             let mut changed = payload.clone();
             changed["challenge"]["parameters"][name] = value;
-            assert_eq!(read(&changed, now()), Err(Rejected::Foreign), "{name}");
+            assert_eq!(read(&changed, now()), Err(Refusal::Foreign), "{name}");
         }
         for signature in ["", "00", &"00".repeat(32)] {
             let mut changed = payload.clone();
             changed["challenge"]["signature"] = json!(signature);
-            assert_eq!(read(&changed, now()), Err(Rejected::Foreign), "{signature}");
+            assert_eq!(read(&changed, now()), Err(Refusal::Foreign), "{signature}");
         }
         let other = ProjectId::parse("7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21").expect("an id");
-        assert_eq!(Solution::read(&BASE64.encode(payload.to_string()), &key(), &other, now()), Err(Rejected::Foreign));
+        assert_eq!(Solution::read(&BASE64.encode(payload.to_string()), &key(), &other, now()), Err(Refusal::Foreign));
     }
 
     #[test]
@@ -303,13 +303,13 @@ mod tests {
         let wrong = (0..1_000_000).find(|counter| !challenge.parameters.is_solved_by(*counter)).expect("most are wrong");
         let mut payload = solved(&challenge);
         payload["solution"]["counter"] = json!(wrong);
-        assert_eq!(read(&payload, now()), Err(Rejected::Unsolved));
+        assert_eq!(read(&payload, now()), Err(Refusal::Unsolved));
     }
 
     #[test]
     fn an_invalid_payload_is_malformed() {
         let malformed =
-            |text: &str| assert_eq!(Solution::read(text, &key(), &ProjectId::internal(), now()), Err(Rejected::Malformed), "{text}");
+            |text: &str| assert_eq!(Solution::read(text, &key(), &ProjectId::internal(), now()), Err(Refusal::Malformed), "{text}");
         for text in ["", "no base64!", &"A".repeat(MAX_PAYLOAD + 4), &BASE64.encode("{}"), &BASE64.encode("null")] {
             malformed(text);
         }
@@ -345,6 +345,6 @@ mod tests {
     fn each_level_doubles_the_work_up_to_a_maximum() {
         let costs = [0, 1, 2, 3, 4, 5, 31].map(|excess| Work::of(excess).cost);
         assert_eq!(costs, [250, 500, 1000, 2000, 4000, 4000, 4000]);
-        assert_eq!([0, 1, 2, 3, 9].map(least_level), [0, 0, 1, 2, 3]);
+        assert_eq!([0, 1, 2, 3, 9].map(min_level), [0, 0, 1, 2, 3]);
     }
 }

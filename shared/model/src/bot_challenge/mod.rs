@@ -7,7 +7,7 @@ pub mod altcha;
 pub mod rate;
 pub mod turnstile;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use deserr::Deserr;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub enum Policy {
 
 /// An operation that can require a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guarded {
+pub enum GuardedOperation {
     /// Signing up with a password.
     SignUp,
     /// Requesting a sign-in code.
@@ -69,7 +69,7 @@ pub enum Guarded {
     Email,
 }
 
-impl Guarded {
+impl GuardedOperation {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
     /// names for the first three and has none for the last.
     pub fn action(self) -> &'static str {
@@ -108,7 +108,7 @@ pub struct Turnstile {
     /// The public key, used to render the widget.
     pub site_key: String,
     /// The key for checking tokens.
-    pub secret_key: Sealed,
+    pub secret_key: SealedText,
 }
 
 impl Default for BotChallenge {
@@ -131,16 +131,16 @@ impl BotChallenge {
     }
 
     /// When an operation requires a challenge.
-    pub fn policy(&self, operation: Guarded) -> Policy {
+    pub fn policy(&self, operation: GuardedOperation) -> Policy {
         match (self.provider, operation) {
             (ChallengeProvider::Off, _) => Policy::Off,
-            (_, Guarded::SignUp) => self.sign_up,
-            (_, Guarded::SendSignInCode) => self.send_sign_in_code,
-            (_, Guarded::OAuth) => self.oauth,
-            (_, Guarded::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
+            (_, GuardedOperation::SignUp) => self.sign_up,
+            (_, GuardedOperation::SendSignInCode) => self.send_sign_in_code,
+            (_, GuardedOperation::OAuth) => self.oauth,
+            (_, GuardedOperation::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
             // Not `Always`: most users who verify addresses or invite others have already signed
             // up. Anonymous users have not; for them, the caller applies `Always`.
-            (_, Guarded::Email) => Policy::WhenSuspicious,
+            (_, GuardedOperation::Email) => Policy::WhenSuspicious,
         }
     }
 }
@@ -299,7 +299,7 @@ mod tests {
         let refused = checked(&BotChallenge::default(), only(ChallengeProvider::Turnstile)).expect_err("no keys");
         assert!(refused.starts_with("config.bot_challenge.site_key is required"), "{refused}");
         let altcha = checked(&BotChallenge::default(), only(ChallengeProvider::Altcha)).expect("valid");
-        assert_eq!((altcha.policy(Guarded::SignUp), altcha.turnstile), (Policy::WhenSuspicious, None));
+        assert_eq!((altcha.policy(GuardedOperation::SignUp), altcha.turnstile), (Policy::WhenSuspicious, None));
         for key in ["two words", "ä", &"x".repeat(129)] {
             assert!(checked(&BotChallenge::default(), turnstile(key, Some("secret"))).is_err(), "{key}");
         }
@@ -308,6 +308,6 @@ mod tests {
     #[test]
     fn no_challenge_is_required_while_the_provider_is_off() {
         let always = BotChallenge { sign_up: Policy::Always, ..BotChallenge::default() };
-        assert_eq!(always.policy(Guarded::SignUp), Policy::Off);
+        assert_eq!(always.policy(GuardedOperation::SignUp), Policy::Off);
     }
 }

@@ -12,26 +12,26 @@ use std::net::IpAddr;
 
 use jiff::Timestamp;
 
-use crate::bot_challenge::{BotChallenge, Guarded};
+use crate::bot_challenge::{BotChallenge, GuardedOperation};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
 /// The multiple of the usual rate at which counting stops, so that the rest of a flood causes no
 /// writes in this window. Such a high count keeps the subject suspicious for seven eighths of the
 /// next window, even if the flood ends now.
-const MOST: u32 = 8;
+const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
 /// The counters of a request: the ones for its IP address and network (unless their rules are off),
 /// and the project's counter for `operation`. If `operation` is `None`, both counters of the
 /// project apply.
-pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
+pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<GuardedOperation>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
-    let emails = (operation != Some(Guarded::OAuth)).then(Subject::project);
-    let flows = operation.is_none_or(|operation| operation == Guarded::OAuth).then(Subject::flows);
+    let emails = (operation != Some(GuardedOperation::OAuth)).then(Subject::project);
+    let flows = operation.is_none_or(|operation| operation == GuardedOperation::OAuth).then(Subject::flows);
     let rate = Rate::new(settings.usual_requests_per_hour, HOUR);
-    let of_project = |subject| Counter::of_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
+    let of_project = |subject| Counter::for_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
     places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
@@ -57,7 +57,7 @@ impl Tally {
 
     /// Whether the count is so high that counting stops.
     pub fn is_full(&self) -> bool {
-        self.counted >= self.counter.quota().saturating_mul(MOST)
+        self.counted >= self.counter.quota().saturating_mul(MAX_MULTIPLE)
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
 
     fn counter(quota: u32, second: i64) -> Counter {
         let now = Timestamp::from_second(second).expect("in range");
-        Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
+        Counter::for_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
     }
 
     #[test]
@@ -100,8 +100,8 @@ mod tests {
             let counters = usual(&Limits::off(), &BotChallenge::default(), operation, ip, Timestamp::UNIX_EPOCH);
             counters.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        let (emails, flows) = (of(Some(Guarded::SignUp)), of(Some(Guarded::OAuth)));
-        assert_eq!((of(Some(Guarded::SendSignInCode)), of(Some(Guarded::Email))), (emails.clone(), emails.clone()));
+        let (emails, flows) = (of(Some(GuardedOperation::SignUp)), of(Some(GuardedOperation::OAuth)));
+        assert_eq!((of(Some(GuardedOperation::SendSignInCode)), of(Some(GuardedOperation::Email))), (emails.clone(), emails.clone()));
         assert_ne!(emails, flows);
         assert_eq!(of(None), [emails, flows].concat());
     }

@@ -7,7 +7,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 
-use crate::bot_challenge::Guarded;
+use crate::bot_challenge::GuardedOperation;
 
 /// The URL at which Cloudflare checks tokens.
 pub const ENDPOINT: &str = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
@@ -35,7 +35,7 @@ pub struct Answer {
 
 /// Why a token is not accepted. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Rejected {
+pub enum Refusal {
     /// The token does not prove that its sender solved a challenge for this operation.
     #[error("the Turnstile token is rejected: {0}")]
     Token(String),
@@ -51,12 +51,12 @@ const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response",
 impl Answer {
     /// Checks that the token permits this operation; `is_trusted` tells the hosts that the project
     /// trusts.
-    pub fn judge(&self, operation: Guarded, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Rejected> {
-        let token = |reason: String| Err(Rejected::Token(reason));
+    pub fn judge(&self, operation: GuardedOperation, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Refusal> {
+        let token = |reason: String| Err(Refusal::Token(reason));
         if !self.success {
             let codes = self.error_codes.join(" ");
             let is_about_token = !self.error_codes.is_empty() && self.error_codes.iter().all(|code| OF_TOKEN.contains(&code.as_str()));
-            return if is_about_token { token(codes) } else { Err(Rejected::Unjudged(codes)) };
+            return if is_about_token { token(codes) } else { Err(Refusal::Unjudged(codes)) };
         }
         let Some(hostname) = self.hostname.as_deref().filter(|hostname| is_trusted(hostname)) else {
             let found = self.hostname.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(change: impl FnOnce(&mut Value)) -> Result<(), Rejected> {
+    fn judged(change: impl FnOnce(&mut Value)) -> Result<(), Refusal> {
         let mut answer = json!({
             "success": true, "challenge_ts": "2026-01-01T11:59:00.123Z", "hostname": "app.example.com", "action": "sign_up_with_credential",
             "error-codes": [], "cdata": "", "metadata": { "ephemeral_id": "x:9f78e0ed210960d7693b167e" },
@@ -89,7 +89,7 @@ mod tests {
         change(&mut answer);
         let answer: Answer = serde_json::from_value(answer).expect("an answer");
         let now = "2026-01-01T12:00:00Z".parse().expect("a time");
-        answer.judge(Guarded::SignUp, |host| host == "app.example.com", now)
+        answer.judge(GuardedOperation::SignUp, |host| host == "app.example.com", now)
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         ];
         for (name, value) in fields {
             let result = judged(|answer| answer[name] = value.clone());
-            assert!(matches!(result, Err(Rejected::Token(_))), "{name} {value}: {result:?}");
+            assert!(matches!(result, Err(Refusal::Token(_))), "{name} {value}: {result:?}");
         }
     }
 
@@ -123,11 +123,11 @@ mod tests {
                 answer["error-codes"] = codes;
             })
         };
-        assert_eq!(refused(json!(["timeout-or-duplicate"])), Err(Rejected::Token("timeout-or-duplicate".to_owned())));
+        assert_eq!(refused(json!(["timeout-or-duplicate"])), Err(Refusal::Token("timeout-or-duplicate".to_owned())));
         for codes in
             [json!(["invalid-input-secret"]), json!(["internal-error"]), json!([]), json!(["timeout-or-duplicate", "internal-error"])]
         {
-            assert!(matches!(refused(codes.clone()), Err(Rejected::Unjudged(_))), "{codes}");
+            assert!(matches!(refused(codes.clone()), Err(Refusal::Unjudged(_))), "{codes}");
         }
     }
 }

@@ -10,9 +10,9 @@ use crypto::digest::Digest;
 pub const PATH: &str = "/images/";
 /// The largest image, in bytes. Lambda limits responses to 6 MB, and base64 makes the image a third
 /// longer.
-pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The longest side of an image, in pixels.
-pub const LONGEST_SIDE: u32 = 16_384;
+pub const MAX_SIDE: u32 = 16_384;
 
 /// Formats that every browser displays and that cannot contain scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct ImageName {
 
 impl ImageName {
     /// The name in the path of an image; `None` if the path is not an image's.
-    pub fn of_path(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         path.strip_prefix(PATH)?.parse().ok()
     }
 
@@ -110,11 +110,11 @@ mod tests {
         let digest = Digest::of("x");
         for format in Format::ALL {
             let name = ImageName { digest: digest.clone(), width: 1200, height: 630, format };
-            assert_eq!(ImageName::of_path(&name.path()), Some(name));
+            assert_eq!(ImageName::from_path(&name.path()), Some(name));
         }
         for text in ["", "x.png", "-1x1.png", &format!("{digest}-1x1.svg"), &format!("{digest}-01x1.png"), &format!("{digest}-+1x1.png")] {
             assert_eq!(text.parse::<ImageName>(), Err(NotAnImage), "{text}");
         }
-        assert_eq!(ImageName::of_path(&format!("/images/../{digest}-1x1.png")), None);
+        assert_eq!(ImageName::from_path(&format!("/images/../{digest}-1x1.png")), None);
     }
 }

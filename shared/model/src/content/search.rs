@@ -10,11 +10,11 @@ use crate::content::Content;
 use crate::text::folded::{MAX_SEARCHED_WORDS, folded};
 
 /// The maximum number of apps and posts in a result.
-const MOST: usize = 20;
+const MAX_HITS: usize = 20;
 
 /// An app or a post that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     /// `app` or `post`.
     pub kind: &'static str,
     /// The name of the app, or the title of the post.
@@ -25,7 +25,7 @@ pub struct Found {
     pub summary: String,
 }
 
-impl Found {
+impl SearchHit {
     /// The match as JSON.
     pub fn json(&self) -> Value {
         json!({ "kind": self.kind, "title": self.title, "url": self.url, "summary": self.summary })
@@ -50,7 +50,7 @@ impl Index {
     pub fn of(content: &Content) -> Self {
         let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for position in 0..content.apps.len() + content.blog_posts.len() {
-            let Found { kind, title, summary, .. } = found(content, position);
+            let SearchHit { kind, title, summary, .. } = found(content, position);
             let text = folded(&format!("{kind}s {title} {summary}"));
             let distinct: BTreeSet<&str> = words(&text).collect();
             for word in distinct {
@@ -64,7 +64,7 @@ impl Index {
     /// most 20, without the `later` newest posts. Only the first 16 words of the query count. The
     /// word `apps` matches every app, and `posts` every post. Results with more of the words come
     /// first; among equals, apps precede posts, and newer posts older ones.
-    pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<Found> {
+    pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<SearchHit> {
         let apps = content.apps.len();
         let query = folded(query);
         let wanted: BTreeSet<&str> = words(&query).take(MAX_SEARCHED_WORDS).collect();
@@ -84,17 +84,17 @@ impl Index {
         let mut matching: Vec<(usize, usize)> =
             counts.into_iter().enumerate().filter(|(position, count)| *count > 0 && !is_later.contains(position)).collect();
         matching.sort_by_key(|(_, count)| Reverse(*count));
-        matching.into_iter().take(MOST).map(|(position, _)| found(content, position)).collect()
+        matching.into_iter().take(MAX_HITS).map(|(position, _)| found(content, position)).collect()
     }
 }
 
 /// The app or the post at a position of the index.
-fn found(content: &Content, position: usize) -> Found {
+fn found(content: &Content, position: usize) -> SearchHit {
     if let Some(app) = content.apps.get(position) {
-        return Found { kind: "app", title: app.display_name.clone(), url: app.url.clone(), summary: app.subtitle.clone() };
+        return SearchHit { kind: "app", title: app.display_name.clone(), url: app.url.clone(), summary: app.subtitle.clone() };
     }
     let post = &content.blog_posts[position - content.apps.len()];
-    Found { kind: "post", title: post.title.clone(), url: post.url.clone(), summary: post.excerpt.clone() }
+    SearchHit { kind: "post", title: post.title.clone(), url: post.url.clone(), summary: post.excerpt.clone() }
 }
 
 #[cfg(test)]

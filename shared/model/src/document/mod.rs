@@ -249,7 +249,7 @@ impl MailDocument {
     }
 
     /// An unstored template, for a preview of its source.
-    pub fn of_source(html: String, now: Timestamp) -> Self {
+    pub fn from_source(html: String, now: Timestamp) -> Self {
         let name = Name("Preview".to_owned());
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }
     }

@@ -33,7 +33,7 @@ impl Counter {
     }
 
     /// A counter with a rate from the project instead of the deployment.
-    pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
+    pub fn for_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
         Self::new(rule, rate, subject, now)
     }
 
@@ -93,12 +93,12 @@ impl Counter {
 
     /// The refusal when this window's quota is used up, after a previous window with the count
     /// `before`.
-    pub fn refusal(&self, before: u32) -> Refused {
+    pub fn refusal(&self, before: u32) -> Refusal {
         self.refusal_at(before, self.quota_after(before))
     }
 
     /// The refusal when this window has the count `counted`, and the previous one `before`.
-    pub fn refusal_at(&self, before: u32, counted: u32) -> Refused {
+    pub fn refusal_at(&self, before: u32, counted: u32) -> Refusal {
         let (length, overlap) = (self.length(), self.overlap());
         // The largest overlap, in milliseconds, at which fewer than `room` of a window's `of`
         // requests still count.
@@ -107,7 +107,7 @@ impl Counter {
             0 => overlap + length - overlap_with(counted, self.rate.quota).min(length - 1),
             room => overlap - overlap_with(before, room).min(overlap),
         };
-        Refused {
+        Refusal {
             limit: self.rule.limit().name(),
             retry_after_seconds: wait.div_ceil(1000).max(1),
             quota: self.rate.quota,
@@ -135,7 +135,7 @@ fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
 /// A request was refused because its subject has used up the quota.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("too many requests; try again in {retry_after_seconds} seconds")]
-pub struct Refused {
+pub struct Refusal {
     /// The name of the limit.
     pub limit: &'static str,
     /// Seconds until the next request is permitted, at least 1.

@@ -21,10 +21,10 @@ pub mod subject;
 #[cfg(test)]
 mod tests;
 
-pub use counter::{Counter, Refused};
+pub use counter::{Counter, Refusal};
 pub use family::Limit;
 pub use limits::Limits;
-pub use of_operation::By;
+pub use of_operation::SubjectKind;
 pub use rate::{InvalidRate, Rate};
 pub use rule::Rule;
 pub use subject::Subject;

@@ -38,32 +38,48 @@ impl Limit {
     /// The rules that count a request before its operation runs; `is_client` is false for servers
     /// and administrators. All other rules, and these in operations that require no access, apply
     /// once their subject is known, mostly in the operation itself.
-    pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
+    pub const fn early_rules(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
         match (self, is_client) {
-            (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
-            (Self::AnonymousSignUp, true) => &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)],
-            (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, By::Project)],
-            (Self::SignIn, true) => &[(Rule::SignIn, By::Address), (Rule::SignInNetwork, By::Network), (Rule::SignInUser, By::User)],
-            (Self::SendCode, true) => {
-                &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network), (Rule::SendCodeCaller, By::User)]
+            (Self::SignUp, true) => &[(Rule::SignUp, SubjectKind::Address), (Rule::SignUpNetwork, SubjectKind::Network)],
+            (Self::AnonymousSignUp, true) => {
+                &[(Rule::AnonymousSignUp, SubjectKind::Address), (Rule::AnonymousSignUpNetwork, SubjectKind::Network)]
             }
-            (Self::Code, true) => &[(Rule::Code, By::Address), (Rule::CodeNetwork, By::Network), (Rule::CodeUser, By::User)],
-            (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
-            (Self::Token | Self::Poll, true) => &[(Rule::TokenAddress, By::Address), (Rule::TokenNetwork, By::Network)],
-            (Self::Authorize, true) => &[(Rule::Authorize, By::Address), (Rule::AuthorizeNetwork, By::Network)],
-            (Self::Challenge, true) => &[(Rule::Challenge, By::Address)],
-            (Self::ApiKey, _) => &[(Rule::ApiKey, By::ApiKey)],
-            (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
-            (Self::WebhookTest, _) => &[(Rule::WebhookTest, By::Caller)],
-            (Self::WebhookReplay, _) => &[(Rule::WebhookReplay, By::Caller)],
-            (Self::SecureAccount, true) => {
-                &[(Rule::SecureAccount, By::Session), (Rule::SecureAccountAddress, By::Address), (Rule::SecureAccountNetwork, By::Network)]
+            (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, SubjectKind::Project)],
+            (Self::SignIn, true) => {
+                &[(Rule::SignIn, SubjectKind::Address), (Rule::SignInNetwork, SubjectKind::Network), (Rule::SignInUser, SubjectKind::User)]
             }
-            (Self::Write, true) => &[(Rule::Write, By::Caller), (Rule::WriteAddress, By::Address), (Rule::WriteNetwork, By::Network)],
-            (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
-            (Self::Picture, true) => {
-                &[(Rule::Picture, By::Caller), (Rule::PictureAddress, By::Address), (Rule::PictureNetwork, By::Network)]
+            (Self::SendCode, true) => &[
+                (Rule::SendCode, SubjectKind::Address),
+                (Rule::SendCodeNetwork, SubjectKind::Network),
+                (Rule::SendCodeCaller, SubjectKind::User),
+            ],
+            (Self::Code, true) => {
+                &[(Rule::Code, SubjectKind::Address), (Rule::CodeNetwork, SubjectKind::Network), (Rule::CodeUser, SubjectKind::User)]
             }
+            (Self::Code, false) => &[(Rule::CodeServer, SubjectKind::Project)],
+            (Self::Token | Self::Poll, true) => &[(Rule::TokenAddress, SubjectKind::Address), (Rule::TokenNetwork, SubjectKind::Network)],
+            (Self::Authorize, true) => &[(Rule::Authorize, SubjectKind::Address), (Rule::AuthorizeNetwork, SubjectKind::Network)],
+            (Self::Challenge, true) => &[(Rule::Challenge, SubjectKind::Address)],
+            (Self::ApiKey, _) => &[(Rule::ApiKey, SubjectKind::ApiKey)],
+            (Self::TestEmail, _) => &[(Rule::TestEmail, SubjectKind::Project), (Rule::TestEmailAddress, SubjectKind::Address)],
+            (Self::WebhookTest, _) => &[(Rule::WebhookTest, SubjectKind::Caller)],
+            (Self::WebhookReplay, _) => &[(Rule::WebhookReplay, SubjectKind::Caller)],
+            (Self::SecureAccount, true) => &[
+                (Rule::SecureAccount, SubjectKind::Session),
+                (Rule::SecureAccountAddress, SubjectKind::Address),
+                (Rule::SecureAccountNetwork, SubjectKind::Network),
+            ],
+            (Self::Write, true) => &[
+                (Rule::Write, SubjectKind::Caller),
+                (Rule::WriteAddress, SubjectKind::Address),
+                (Rule::WriteNetwork, SubjectKind::Network),
+            ],
+            (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, SubjectKind::Caller)],
+            (Self::Picture, true) => &[
+                (Rule::Picture, SubjectKind::Caller),
+                (Rule::PictureAddress, SubjectKind::Address),
+                (Rule::PictureNetwork, SubjectKind::Network),
+            ],
             (Self::SignIn | Self::SendCode | Self::Token | Self::Poll | Self::Authorize | Self::Challenge | Self::Picture, false)
             | (Self::Read | Self::Notice | Self::Unproved, _) => &[],
         }
@@ -94,7 +110,7 @@ impl Rule {
 
 /// The subject that a request is counted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum SubjectKind {
     /// The IPv4 address, or the /64 of an IPv6 address.
     Address,
     /// The network of the IP address: IPv4 /24 or IPv6 /48.

@@ -42,7 +42,7 @@ pub enum Rule {
     /// Emails with a code, requested by a user, from any IP address.
     SendCodeCaller,
     /// A user's requests that cause emails to possibly unverified addresses
-    /// ([`Guarded::Email`](crate::bot_challenge::Guarded::Email)), in projects that require bot
+    /// ([`GuardedOperation::Email`](crate::bot_challenge::GuardedOperation::Email)), in projects that require bot
     /// challenges.
     SendCodeUser,
     /// Codes checked or redeemed, sign-ins completed with a provider, passkeys registered, and

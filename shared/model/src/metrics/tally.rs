@@ -134,20 +134,20 @@ mod tests {
         user
     }
 
-    fn of(tally: &Tally) -> Vec<(&str, i64)> {
+    fn entries(tally: &Tally) -> Vec<(&str, i64)> {
         tally.iter().collect()
     }
 
     #[test]
     fn a_tally_has_only_what_a_change_alters() {
         let before = ada();
-        assert_eq!(of(&Tally::change(None, Some(&before))), [("c.DE", 1), ("m.otp", 1), ("users", 1)]);
-        assert_eq!(of(&Tally::change(Some(&before), None)), [("c.DE", -1), ("m.otp", -1), ("users", -1)]);
+        assert_eq!(entries(&Tally::change(None, Some(&before))), [("c.DE", 1), ("m.otp", 1), ("users", 1)]);
+        assert_eq!(entries(&Tally::change(Some(&before), None)), [("c.DE", -1), ("m.otp", -1), ("users", -1)]);
         let named = User { display_name: Some("Ada".to_owned()), ..before.clone() };
         assert!(Tally::change(Some(&before), Some(&named)).is_empty());
         let mut verified = before.clone();
         verified.channels[0].is_verified = true;
-        assert_eq!(of(&Tally::change(Some(&before), Some(&verified))), [("verified", 1)]);
+        assert_eq!(entries(&Tally::change(Some(&before), Some(&verified))), [("verified", 1)]);
     }
 
     #[test]
@@ -155,6 +155,6 @@ mod tests {
         let mut user = User { is_anonymous: true, channels: Vec::new(), otp_enabled: false, ..ada() };
         let before = user.clone();
         user.upgrade(Timestamp::UNIX_EPOCH);
-        assert_eq!(of(&Tally::change(Some(&before), Some(&user))), [("a.DE", -1), ("anonymous", -1), ("c.DE", 1), ("users", 1)]);
+        assert_eq!(entries(&Tally::change(Some(&before), Some(&user))), [("a.DE", -1), ("anonymous", -1), ("c.DE", 1), ("users", 1)]);
     }
 }

@@ -26,7 +26,7 @@ impl Change {
     }
 
     /// The creation of an API key.
-    pub fn of_new_key(key: &OwnedKey) -> Self {
+    pub fn from_new_key(key: &OwnedKey) -> Self {
         Self::about(Kind::ApiKeyCreated, &key.last_four)
     }
 

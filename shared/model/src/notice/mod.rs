@@ -48,7 +48,7 @@ use wire::id::OwnedKeyId;
 
 use crate::email::Email;
 use crate::provider::account::ProviderAccount;
-use crate::user::notices::Joined;
+use crate::user::notices::JoinedAddress;
 use crate::user::passkey::Passkey;
 use crate::user::standing::Standing;
 use crate::user::totp::{Authenticator, Totp};
@@ -97,7 +97,7 @@ pub struct Snapshot {
     passkeys: Vec<Passkey>,
     otp_enabled: bool,
     otp_refused: bool,
-    joined: Vec<Joined>,
+    joined: Vec<JoinedAddress>,
     /// The API keys that the user had; keys created since are removed by the link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     api_keys: Vec<OwnedKeyId>,
@@ -106,7 +106,7 @@ pub struct Snapshot {
 /// Addresses, provider accounts and passkeys that other accounts have claimed since the change, so
 /// the user cannot get them back for sign-in.
 #[derive(Debug, Clone, Default)]
-pub struct Taken {
+pub struct LostCredentials {
     /// Addresses.
     pub emails: Vec<Email>,
     /// Provider accounts.
@@ -118,7 +118,7 @@ pub struct Taken {
 /// The link no longer works: the change is already undone, the account has another owner, or the
 /// link only locks intruders out and its address is no longer verified in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended;
+pub struct Refusal;
 
 impl Snapshot {
     /// The snapshot without addresses that were neither verified nor for signing in before the
@@ -173,7 +173,7 @@ impl User {
         };
         let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
         let new = new.filter(|channel| !is_first(&channel.value));
-        let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at }).collect();
+        let new: Vec<JoinedAddress> = new.map(|channel| JoinedAddress { email: channel.value.clone(), at }).collect();
         self.notices.joined.retain(|joined| !new.iter().any(|new| new.email == joined.email));
         self.notices.released.retain(|released| !new.iter().any(|new| new.email == *released));
         self.notices.joined.extend(new);
@@ -200,9 +200,9 @@ impl User {
     /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
     /// with what is in `taken`. A link without a snapshot restores nothing: it only locks intruders
     /// out.
-    pub fn undo(&mut self, link: &NotMe, taken: &Taken) -> Result<(), Ended> {
+    pub fn undo(&mut self, link: &NotMe, taken: &LostCredentials) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
-            return Err(Ended);
+            return Err(Refusal);
         }
         match &link.before {
             Some(before) => {
@@ -210,7 +210,7 @@ impl User {
                 self.notices.undo(link.since);
             }
             None if self.channel_of(&link.email).is_some_and(|channel| channel.is_verified) => {}
-            None => return Err(Ended),
+            None => return Err(Refusal),
         }
         self.shut();
         Ok(())
@@ -219,9 +219,9 @@ impl User {
     /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
     /// that `link` refers to, and locks intruders out, but restores nothing. For cases where
     /// removing and restoring together would exceed the maximum size of a transaction.
-    pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
+    pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
-            return Err(Ended);
+            return Err(Refusal);
         }
         if let Some(before) = &link.before {
             self.channels.retain(|channel| before.channels.iter().any(|old| old.value == channel.value));
@@ -243,7 +243,7 @@ impl User {
         self.end_sessions(None);
     }
 
-    fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &Taken) {
+    fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &LostCredentials) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
         // The recipient's address today.
         let own = self.channel_of(recipient).filter(|own| own.is_verified);
@@ -291,7 +291,7 @@ impl User {
 
     /// The passkeys from before a change. Passkeys that the user still has keep their current
     /// state, so that signature counters received since are not accepted again.
-    fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
+    fn restored_passkeys(&self, before: &Snapshot, taken: &LostCredentials) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }

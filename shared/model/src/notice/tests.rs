@@ -1,4 +1,4 @@
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::Timestamp;
 use wire::entropy::Entropy;
 use wire::id::ChannelId;
@@ -134,11 +134,11 @@ fn undo_restores_everything_but_the_password() {
     told_change(&mut user, 1);
     user.channels.remove(0);
     user.otp_refused = true;
-    assert_eq!(user.undo(&first, &Taken::default()), Ok(()));
+    assert_eq!(user.undo(&first, &LostCredentials::default()), Ok(()));
     assert_eq!(user.channels, before.channels);
     assert!(!user.otp_refused && user.password.is_none());
     assert!(user.session_epoch > before.session_epoch && user.credential_epoch > before.credential_epoch);
-    assert_eq!(user.undo(&first, &Taken::default()), Err(Ended), "a link works once");
+    assert_eq!(user.undo(&first, &LostCredentials::default()), Err(Refusal), "a link works once");
 }
 
 #[test]
@@ -151,14 +151,14 @@ fn an_undo_link_invalidates_only_later_links() {
             link
         })
         .collect();
-    let undo = |user: &mut User, number: usize| user.undo(&links[number], &Taken::default());
+    let undo = |user: &mut User, number: usize| user.undo(&links[number], &LostCredentials::default());
     let mut backwards = user.clone();
     assert_eq!([2, 1, 0].map(|number| undo(&mut backwards, number)), [Ok(()); 3]);
-    assert_eq!([0, 1, 2].map(|number| undo(&mut user, number)), [Ok(()), Err(Ended), Err(Ended)]);
+    assert_eq!([0, 1, 2].map(|number| undo(&mut user, number)), [Ok(()), Err(Refusal), Err(Refusal)]);
     // A later change has its own links.
     let next = link(&user, "ada@example.com");
     told_change(&mut user, 5);
-    assert_eq!(user.undo(&next, &Taken::default()), Ok(()));
+    assert_eq!(user.undo(&next, &LostCredentials::default()), Ok(()));
 }
 
 #[test]
@@ -168,12 +168,16 @@ fn links_to_later_addresses_restore_nothing_and_end_with_the_address() {
     assert!(links[0].before.is_some() && links[1].before.is_none());
     told_change(&mut user, 2);
     let mut inside = user.clone();
-    assert_eq!(inside.undo(&links[1], &Taken::default()), Ok(()), "an address may lock the account while it is verified in it");
+    assert_eq!(inside.undo(&links[1], &LostCredentials::default()), Ok(()), "an address may lock the account while it is verified in it");
     assert_eq!(inside.channels, user.channels);
     let mut removed = user.clone();
     removed.channels.pop();
-    assert_eq!(removed.undo(&links[1], &Taken::default()), Err(Ended));
-    assert_eq!(inside.undo(&links[0], &Taken::default()), Ok(()), "a lock by a junior address does not end the links of senior addresses");
+    assert_eq!(removed.undo(&links[1], &LostCredentials::default()), Err(Refusal));
+    assert_eq!(
+        inside.undo(&links[0], &LostCredentials::default()),
+        Ok(()),
+        "a lock by a junior address does not end the links of senior addresses"
+    );
 }
 
 #[test]
@@ -185,17 +189,17 @@ fn a_new_owner_invalidates_all_earlier_links() {
     user.channels.push(Channel { standing: Standing::Provisional, ..channel("bob@example.com", false) });
     user.prove(&email("bob@example.com"), Prover::Stranger, ChannelId::from(Entropy::system().uuid())).expect("proved");
     for link in [&old, &sign_in] {
-        assert_eq!(user.clone().undo(link, &Taken::default()), Err(Ended));
+        assert_eq!(user.clone().undo(link, &LostCredentials::default()), Err(Refusal));
     }
     let own = link(&user, "bob@example.com");
-    assert_eq!(user.undo(&own, &Taken::default()), Ok(()));
+    assert_eq!(user.undo(&own, &LostCredentials::default()), Ok(()));
 }
 
 #[test]
 fn undo_takes_nothing_from_other_users() {
     let first = link(&ada(), "ada@example.com");
     let mut user = with_eve(1);
-    let taken = Taken { emails: vec![email("ada@example.com")], accounts: Vec::new(), passkeys: Vec::new() };
+    let taken = LostCredentials { emails: vec![email("ada@example.com")], accounts: Vec::new(), passkeys: Vec::new() };
     assert_eq!(user.undo(&first, &taken), Ok(()));
     assert_eq!(user.channels.len(), 1);
     assert!(!user.channels[0].signs_in());
@@ -212,16 +216,16 @@ fn merging_the_ranges_of_undone_links_revives_no_link() {
         })
         .collect();
     for link in links.iter().step_by(2) {
-        let _ = user.undo(link, &Taken::default());
+        let _ = user.undo(link, &LostCredentials::default());
     }
     for link in links.iter().step_by(2) {
-        assert_eq!(user.undo(link, &Taken::default()), Err(Ended));
+        assert_eq!(user.undo(link, &LostCredentials::default()), Err(Refusal));
     }
 }
 
 #[test]
 fn every_link_drops_recovery_codes_and_none_restores_them() {
-    let set = |left: usize| RecoveryCodes { hashes: Sealed::from_text(format!("{left} hashes")), left, created_at: at(1) };
+    let set = |left: usize| RecoveryCodes { hashes: SealedText::from_text(format!("{left} hashes")), left, created_at: at(1) };
     let mut user = with_eve(1);
     let app = serde_json::json!({ "secret": "app", "last_step": 7 });
     user.totp = Some(Totp { recovery: Some(set(9)), ..serde_json::from_value(app).expect("an app") });
@@ -234,7 +238,7 @@ fn every_link_drops_recovery_codes_and_none_restores_them() {
     for address in ["ada@example.com", "eve@example.com"] {
         let (link, mut undone) = (link(&before, address), after.clone());
         assert_eq!(link.before.is_some(), address.starts_with("ada"));
-        undone.undo(&link, &Taken::default()).expect("an open link");
+        undone.undo(&link, &LostCredentials::default()).expect("an open link");
         assert_eq!(undone.totp.map(|totp| (totp.first.last_step, totp.recovery)), Some((7, None)), "{address}");
     }
 }
@@ -248,7 +252,7 @@ fn a_click_between_a_notice_and_its_link_proves_nothing() {
     for (prover, is_proved) in [(Prover::Stranger, false), (Prover::Creator, true)] {
         let mut clicked = user.clone();
         assert!(clicked.verify_email(&bob, prover));
-        clicked.undo(&link, &Taken::default()).expect("a link");
+        clicked.undo(&link, &LostCredentials::default()).expect("a link");
         let channel = clicked.channel_of(&bob).expect("a channel");
         assert_eq!((channel.is_verified, channel.is_proved(), channel.is_confirmed()), (true, is_proved, is_proved));
     }

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 
 use crate::outbox::codes::{Codes, HIDDEN, in_link};
-use crate::outbox::kept::{Kept, SLACK};
-use crate::outbox::{OutboxEntry, Rendered, Stage};
+use crate::outbox::kept::{KeptBodies, SLACK};
+use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 
 /// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
@@ -85,11 +85,11 @@ pub enum Bodies {
     None,
 }
 
-impl Rendered {
+impl RenderedEmail {
     /// Takes the bodies out of the entry, without the code of the unsubscribe link.
     fn take_bodies(&mut self) -> Option<Body> {
         let body = Body { html: self.html.take(), text: self.text.take() };
-        let unsubscribe = self.unsubscribe_url.as_deref().map(Codes::of_link).unwrap_or_default();
+        let unsubscribe = self.unsubscribe_url.as_deref().map(Codes::from_link).unwrap_or_default();
         (body.html.is_some() || body.text.is_some()).then(|| body.map(|body| unsubscribe.replace(&body, UNSUBSCRIBE_CODE)))
     }
 }
@@ -150,13 +150,13 @@ impl OutboxEntry {
                 let body = body.map(|body| codes.hide(&body));
                 let due = due.unwrap_or(now);
                 let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
-                mail.kept = Some(Kept { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
+                mail.kept = Some(KeptBodies { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
                 let until = known.unwrap_or_else(|| after(due, WAIT));
                 // An entry from an earlier version may have ended long ago.
                 (now < until).then_some(BodyChange::Store(body, until))
             }
             (None, Some(kept), Some(end)) if kept.lasts(now) && !kept.suits(end) => {
-                mail.kept = Some(Kept { until: Some(end.as_millisecond()), ..kept });
+                mail.kept = Some(KeptBodies { until: Some(end.as_millisecond()), ..kept });
                 Some(BodyChange::Expire(end))
             }
             (None, _, _) => None,

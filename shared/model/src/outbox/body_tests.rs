@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use wire::clock::after;
 
 use crate::outbox::body::{BODY_LIFE, Body, BodyChange, WAIT};
 use crate::outbox::codes::HIDDEN;
-use crate::outbox::kept::{Kept, SLACK};
+use crate::outbox::kept::{KeptBodies, SLACK};
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;
@@ -23,7 +23,7 @@ fn body() -> Body {
 
 /// An email with a code.
 fn with_code(scheduled_at: Timestamp) -> OutboxEntry {
-    let codes = BTreeMap::from([("otp".to_owned(), Sealed::from_text("sealed".to_owned()))]);
+    let codes = BTreeMap::from([("otp".to_owned(), SealedText::from_text("sealed".to_owned()))]);
     OutboxEntry { scheduled_at, codes: Some(codes), ..entry() }
 }
 
@@ -45,7 +45,7 @@ fn sent(queued: OutboxEntry, now: Timestamp) -> OutboxEntry {
     finished(queued, Outcome::Sent { is_reported_on: true }, now)
 }
 
-fn kept(entry: &OutboxEntry) -> Option<Kept> {
+fn kept(entry: &OutboxEntry) -> Option<KeptBodies> {
     entry.rendered.as_ref().and_then(|mail| mail.kept)
 }
 
@@ -59,7 +59,7 @@ fn the_bodies_are_stored_once_if_an_email_is_sent_in_time() {
     assert_eq!(entry.bytes(), whole.bytes(), "the size still includes the bodies, because list responses do");
 
     let (ended, change) = sent(entry, at(4)).parted();
-    assert_eq!((change, kept(&ended)), (None, Some(Kept { until: Some(until.as_millisecond()), bytes: 7 })));
+    assert_eq!((change, kept(&ended)), (None, Some(KeptBodies { until: Some(until.as_millisecond()), bytes: 7 })));
     let erased = after(at(4), BODY_LIFE);
     let last = erased - SignedDuration::from_millis(1);
     assert_eq!([last, erased].map(|now| (ended.has_kept_bodies(now), ended.is_erased(now))), [(true, false), (false, true)]);

@@ -35,7 +35,7 @@ pub const NOT_ME_LINK: &str = "not_me_link";
 pub const OTP: &str = "otp";
 
 /// A variable that contains a code.
-pub struct Coded {
+pub struct CodeVariable {
     /// The variable's name.
     pub name: &'static str,
     /// The value for the recipient.
@@ -44,7 +44,7 @@ pub struct Coded {
     pub shown: String,
 }
 
-impl Coded {
+impl CodeVariable {
     /// A link with the code in its query.
     pub fn link(name: &'static str, url: impl Into<String>, code: &Code) -> Self {
         let value = url.into();
@@ -75,7 +75,7 @@ impl Codes {
     }
 
     /// The code in a link.
-    pub(crate) fn of_link(url: &str) -> Self {
+    pub(crate) fn from_link(url: &str) -> Self {
         in_link(url).into_iter().collect()
     }
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
 use crate::document::builtin::Builtin;
 use crate::outbox::body::BodyChange;
-use crate::outbox::codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
-use crate::outbox::patch::Refused;
+use crate::outbox::codes::{CodeVariable, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
+use crate::outbox::patch::Refusal;
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, mail, patch};
 use crate::outbox::work::Outcome;
@@ -32,7 +32,7 @@ fn before() -> OutboxEntry {
 
 /// The same email as written by this version.
 fn now() -> OutboxEntry {
-    let sealed = |name: &str| (name.to_owned(), Sealed::from_text(format!("sealed {name}")));
+    let sealed = |name: &str| (name.to_owned(), SealedText::from_text(format!("sealed {name}")));
     let shown = before().shown().into_owned().variables;
     OutboxEntry { variables: shown, codes: Some(BTreeMap::from([sealed(LINK), sealed(OTP)])), ..before() }
 }
@@ -50,9 +50,9 @@ fn sent(entry: OutboxEntry) -> OutboxEntry {
 #[test]
 fn a_link_is_shown_without_its_code() {
     let code = Code::parse(CODE).expect("a code");
-    let coded = Coded::link(NOT_ME_LINK, format!("https://a.test/x?code={CODE}#top"), &code);
+    let coded = CodeVariable::link(NOT_ME_LINK, format!("https://a.test/x?code={CODE}#top"), &code);
     assert_eq!(coded.shown, format!("https://a.test/x?code={HIDDEN}#top"));
-    assert_eq!(Coded::typed(OTP, &code).value, "2H7BKQ");
+    assert_eq!(CodeVariable::typed(OTP, &code).value, "2H7BKQ");
     assert_eq!(
         now().variables,
         variables(json!({ LINK: format!("https://a.test/x?code={HIDDEN}&b=1"), OTP: HIDDEN, "email": "ada@example.com" }))
@@ -97,7 +97,7 @@ fn a_variable_sent_back_as_shown_keeps_its_code() {
 fn a_code_is_sent_only_to_its_recipient() {
     let to = json!({ "type": "custom-emails", "emails": ["eve@example.com"] });
     for entry in [before(), now()] {
-        assert_eq!(entry.clone().apply(patch(json!({ "to": to })), at(10)), Err(Refused::Redirected));
+        assert_eq!(entry.clone().apply(patch(json!({ "to": to })), at(10)), Err(Refusal::Redirected));
         assert!(entry.clone().apply(patch(json!({ "to": entry.to })), at(10)).is_ok());
         let without = entry.apply(patch(json!({ "to": to, "variables": { LINK: "https://b.test" } })), at(10));
         assert!(without.is_ok_and(|entry| !entry.carries_codes()), "an email without its codes may go to any recipient");

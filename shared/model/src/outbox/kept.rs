@@ -10,7 +10,7 @@ pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 
 /// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptBodies {
     /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent while an
     /// email without codes has not ended. This is deliberate: earlier versions cannot read such an
     /// entry, so they do not send the email without its bodies.
@@ -20,7 +20,7 @@ pub struct Kept {
     pub bytes: usize,
 }
 
-impl Kept {
+impl KeptBodies {
     /// Whether the bodies have not expired.
     pub(crate) fn lasts(self, now: Timestamp) -> bool {
         self.until.is_none_or(|until| now.as_millisecond() < until)

@@ -32,7 +32,7 @@ pub mod work;
 
 use std::collections::BTreeMap;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ use uuid::Uuid;
 use wire::clock::{Millis, after};
 use wire::id::{EmailId, UserId};
 
-pub use stage::{Failure, Rendered, SkippedReason, Stage};
+pub use stage::{Failure, RenderedEmail, SkippedReason, Stage};
 
 use crate::code::Purpose;
 use crate::document::builtin::{Builtin, Sources};
@@ -85,7 +85,7 @@ pub struct OutboxEntry {
     /// emails without codes. In an entry from an earlier version, absent until the codes in
     /// `variables` are masked. See [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub codes: Option<BTreeMap<String, Sealed>>,
+    pub codes: Option<BTreeMap<String, SealedText>>,
     /// The category of the email.
     pub category: Category,
     /// Whether the email is sent before others.
@@ -112,7 +112,7 @@ pub struct OutboxEntry {
     pub stage: Stage,
     /// The result of rendering; absent while the entry is not rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rendered: Option<Rendered>,
+    pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
     /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last.
     #[serde(default)]

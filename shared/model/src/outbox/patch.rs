@@ -96,7 +96,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for Variables {
 
 /// Why an entry was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The email is being sent, was sent, or was skipped or cancelled.
     #[error("an outbox entry with status {} cannot be edited", .0.name())]
     NotEditable(Status),
@@ -150,10 +150,10 @@ impl Stage {
 impl OutboxEntry {
     /// The entry with `patch` applied. This is pure, so every transition can be tested without a
     /// table.
-    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refused> {
+    pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refusal> {
         let status = self.status();
         if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
-            return Err(Refused::NotEditable(status));
+            return Err(Refusal::NotEditable(status));
         }
         self.updated_at = now;
         if patch.cancel.is_some() {
@@ -181,7 +181,7 @@ impl OutboxEntry {
         let is_redirected = patch.to.as_ref().is_some_and(|to| *to != self.to);
         self.set_fields(patch);
         if is_redirected && self.carries_codes() {
-            return Err(Refused::Redirected);
+            return Err(Refusal::Redirected);
         }
         Ok(self)
     }

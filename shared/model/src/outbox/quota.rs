@@ -75,7 +75,7 @@ impl Bucket {
     /// The bucket of a project that has not sent anything.
     pub fn full(per_hour: f64, now: Timestamp) -> Self {
         let now = now.as_millisecond();
-        Self { tokens: per_hour, strangers: most_for_strangers(per_hour), filled_at: now, per_hour, rated_at: now }
+        Self { tokens: per_hour, strangers: max_for_strangers(per_hour), filled_at: now, per_hour, rated_at: now }
     }
 
     /// Whether the rate must be recomputed.
@@ -86,7 +86,7 @@ impl Bucket {
     /// The bucket refilled up to now, with a new rate from now on.
     pub fn at_rate(self, per_hour: f64, now: Timestamp) -> Self {
         let filled = self.filled(now);
-        let strangers = filled.strangers.min(most_for_strangers(per_hour));
+        let strangers = filled.strangers.min(max_for_strangers(per_hour));
         Self { tokens: filled.tokens.min(per_hour), strangers, per_hour, rated_at: now.as_millisecond(), ..filled }
     }
 
@@ -94,11 +94,11 @@ impl Bucket {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is floored, and between 0 and `wanted`")]
     pub fn take(self, to: Audience, wanted: u32, now: Timestamp) -> (Self, u32) {
         let filled = self.filled(now);
-        let most = match to {
+        let max = match to {
             Audience::Known => filled.tokens,
             Audience::Strangers => filled.tokens.min(filled.strangers),
         };
-        let taken = most.min(f64::from(wanted)).max(0.0).floor() as u32;
+        let taken = max.min(f64::from(wanted)).max(0.0).floor() as u32;
         (filled.with(to, -f64::from(taken)), taken)
     }
 
@@ -117,7 +117,7 @@ impl Bucket {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {
             tokens: (self.tokens + more).min(self.per_hour),
-            strangers: (self.strangers + of_strangers).min(most_for_strangers(self.per_hour)),
+            strangers: (self.strangers + of_strangers).min(max_for_strangers(self.per_hour)),
             ..self
         }
     }
@@ -129,12 +129,12 @@ impl Bucket {
         let passed = (now.as_millisecond() - self.filled_at).max(0);
         let come = self.per_hour * (passed as f64) / HOUR;
         let tokens = (self.tokens + come).min(self.per_hour);
-        let strangers = (self.strangers + come * STRANGERS).min(most_for_strangers(self.per_hour));
+        let strangers = (self.strangers + come * STRANGERS).min(max_for_strangers(self.per_hour));
         Self { tokens, strangers, filled_at: self.filled_at.max(now.as_millisecond()), ..self }
     }
 }
 
-fn most_for_strangers(per_hour: f64) -> f64 {
+fn max_for_strangers(per_hour: f64) -> f64 {
     (per_hour * STRANGERS * BURST).max(1.0)
 }
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::clock::Millis;
 
-use crate::outbox::kept::Kept;
+use crate::outbox::kept::KeptBodies;
 use crate::outbox::reports::Reports;
 
 /// The stage of an entry, with the data of that stage. Times are in milliseconds since the Unix
@@ -61,7 +61,7 @@ pub enum Stage {
         /// Why the email is not sent.
         reason: SkippedReason,
         /// When rendering began; absent if it did not. May also be absent for a completely rendered
-        /// entry, because [`Rendered`] has that time too.
+        /// entry, because [`RenderedEmail`] has that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, if the entry was skipped during the attempt or
@@ -109,7 +109,7 @@ pub enum SkippedReason {
 
 /// The result of rendering an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rendered {
+pub struct RenderedEmail {
     /// When rendering began, in milliseconds since the Unix epoch.
     pub started_at: Millis,
     /// When rendering ended, in milliseconds since the Unix epoch.
@@ -130,7 +130,7 @@ pub struct Rendered {
     /// The expiry and size of the bodies, once they are stored separately. See
     /// [`crate::outbox::body`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptBodies>,
 }
 
 /// One failed attempt to send.

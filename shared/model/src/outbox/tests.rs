@@ -8,7 +8,7 @@ use wire::id::EmailId;
 use crate::document::theme::DEFAULT_THEME;
 use crate::email::Email;
 use crate::email::category::Category;
-use crate::outbox::patch::{OutboxPatch, Refused};
+use crate::outbox::patch::{OutboxPatch, Refusal};
 use crate::outbox::report::Report;
 use crate::outbox::status::{ReportKind, Status};
 use crate::outbox::work::{Outcome, Rendering};
@@ -143,7 +143,7 @@ fn a_paused_entry_is_never_due() {
 #[test]
 fn nothing_can_be_changed_once_sending_has_started() {
     for body in [json!({}), json!({ "cancel": true }), json!({ "is_paused": true }), json!({ "subject_source": "x" })] {
-        assert_eq!(sending().apply(patch(body), at(10)), Err(Refused::NotEditable(Status::Sending)));
+        assert_eq!(sending().apply(patch(body), at(10)), Err(Refusal::NotEditable(Status::Sending)));
     }
 }
 
@@ -151,9 +151,9 @@ fn nothing_can_be_changed_once_sending_has_started() {
 fn an_email_is_tried_five_times_with_growing_pauses() {
     let mut entry = queued();
     let mut now = at(3);
-    for (least, most) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
+    for (min, max) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
         let sending = entry.begin_sending(ME, now).expect("a claim");
-        for (jitter, seconds) in [(0.0, least), (0.5, i32::midpoint(least, most)), (0.999_999, most)] {
+        for (jitter, seconds) in [(0.0, min), (0.5, i32::midpoint(min, max)), (0.999_999, max)] {
             let failed = sending.clone().finish_sending(ME, Outcome::Retryable(failure(now)), jitter, now).expect("an outcome");
             let wait = failed.next_retry_at.expect("a retry").duration_since(now).as_secs_f64();
             assert!((wait - f64::from(seconds)).abs() < 0.01, "{wait} s, not {seconds} s");

@@ -11,7 +11,7 @@ use wire::id::EmailId;
 use crate::email::category::Category;
 use crate::outbox::reports::Reports;
 use crate::outbox::status::{SimpleStatus, Status};
-use crate::outbox::{CreatedWith, OutboxEntry, Recipients, Rendered, SkippedReason, Stage};
+use crate::outbox::{CreatedWith, OutboxEntry, Recipients, RenderedEmail, SkippedReason, Stage};
 
 /// An outbox entry. Times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -225,7 +225,7 @@ fn attempt_errors(entry: &OutboxEntry) -> Option<Vec<AttemptError>> {
 }
 
 impl RenderedView {
-    fn of(rendered: &Rendered, entry: &OutboxEntry, now: Timestamp) -> Self {
+    fn of(rendered: &RenderedEmail, entry: &OutboxEntry, now: Timestamp) -> Self {
         let body = |body: &Option<String>| body.clone().filter(|_| !entry.is_erased(now));
         Self {
             subject: rendered.subject.clone(),
@@ -239,7 +239,7 @@ impl RenderedView {
 }
 
 impl Moments {
-    fn of(stage: &Stage, rendered: Option<&Rendered>) -> Self {
+    fn of(stage: &Stage, rendered: Option<&RenderedEmail>) -> Self {
         let base = Self {
             started_rendering_at_millis: rendered.map(|rendered| rendered.started_at),
             rendered_at_millis: rendered.map(|rendered| rendered.at),

@@ -8,18 +8,18 @@ use wire::clock::{Millis, after};
 use crate::outbox::codes::Codes;
 use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
-use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SkippedReason, Stage};
 
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
 /// KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
 /// How long the mail service may accept no emails before an email is given up, in milliseconds.
-const MOST_NOT_NOW: Millis = 24 * HOUR;
+const UNAVAILABLE_TIMEOUT: Millis = 24 * HOUR;
 /// Refusals further apart than this are not consecutive: in between, the email waited for something
 /// else, such as its project's quota or a pause.
 const APART: Millis = 6 * HOUR;
 /// The maximum length of what an entry keeps about a failure, in characters.
-const MOST_SAID: usize = 1_000;
+const MAX_FAILURE_TEXT: usize = 1_000;
 const HOUR: Millis = 3_600_000;
 /// The approximate size of an entry without its texts and variables, in bytes.
 const OTHER_BYTES: usize = 2048;
@@ -56,7 +56,7 @@ impl Outcome {
     /// Masks codes in what is said about the failure, since the mail service's answer may quote the
     /// email, and only then shortens it: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
-        let masked = |text: &str| codes.hide(text).chars().take(MOST_SAID).collect();
+        let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
         let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
         match self {
             Self::Retryable(failure) => Self::Retryable(hidden(failure)),
@@ -93,7 +93,7 @@ impl OutboxEntry {
         let at = now.as_millisecond();
         match result {
             Ok((subject, html, text)) => {
-                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
+                self.rendered = Some(RenderedEmail { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
                 self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },
@@ -226,7 +226,7 @@ impl OutboxEntry {
         let continues = self.failures.last().is_some_and(|last| failure.at - last.at < APART);
         self.failures.truncate(first + usize::from(continues));
         let waited = self.failures.get(first).map_or(0, |first| failure.at - first.at);
-        if waited >= MOST_NOT_NOW {
+        if waited >= UNAVAILABLE_TIMEOUT {
             "the email service has accepted no emails for a day".clone_into(&mut failure.message);
             return None;
         }

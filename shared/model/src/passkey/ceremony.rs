@@ -1,8 +1,8 @@
 //! The responses of authenticators, as browsers send them (WebAuthn Level 3, §5.1), and their
 //! verification.
 
-use crypto::webauthn::Refused;
-use crypto::webauthn::authenticator_data::{AuthenticatorData, of_attestation_object, verify};
+use crypto::webauthn::Refusal;
+use crypto::webauthn::authenticator_data::{AuthenticatorData, from_attestation_object, verify};
 use crypto::webauthn::client_data::{Ceremony, ClientData};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use wire::id::{PasskeyId, UserId};
 
 use crate::passkey::aaguid;
 use crate::passkey::challenge::Challenge;
-use crate::passkey::relying_party::UntrustedOrigin;
+use crate::passkey::relying_party::OriginRefusal;
 use crate::project::Project;
 use crate::project::passkeys::UserVerification;
 use crate::text::bytes::Bytes;
@@ -27,17 +27,17 @@ const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Failed {
+pub enum CeremonyRefusal {
     /// The response lacks a field or has an invalid one, is not for a public-key credential, or
     /// contains different credential ids.
     #[error("the authenticator's response is malformed")]
     Malformed,
     /// The verification failed.
     #[error("{0}")]
-    Refused(#[from] Refused),
+    Refused(#[from] Refusal),
     /// The project does not trust the page's origin, or its host is an IP address.
     #[error("{0}")]
-    Origin(#[from] UntrustedOrigin),
+    Origin(#[from] OriginRefusal),
     /// The response is for a user who does not exist, is not the expected one, or does not have
     /// this passkey.
     #[error("this passkey is not registered for the account: use another one")]
@@ -72,7 +72,7 @@ struct Attestation {
 /// The response of an authentication: a sign-in, a second factor or a reauthentication.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Assertive {
+struct AssertionResponse {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
     authenticator_data: Bytes,
@@ -83,11 +83,11 @@ struct Assertive {
 }
 
 impl<R: DeserializeOwned> Response<R> {
-    fn read(value: &Value) -> Result<Self, Failed> {
-        let response = Self::deserialize(value).map_err(|_| Failed::Malformed)?;
+    fn read(value: &Value) -> Result<Self, CeremonyRefusal> {
+        let response = Self::deserialize(value).map_err(|_| CeremonyRefusal::Malformed)?;
         let is_credential = response.r#type.as_deref().is_none_or(|kind| kind == "public-key")
             && response.raw_id.as_ref().is_none_or(|raw_id| response.id == *raw_id);
-        if is_credential { Ok(response) } else { Err(Failed::Malformed) }
+        if is_credential { Ok(response) } else { Err(CeremonyRefusal::Malformed) }
     }
 }
 
@@ -106,18 +106,24 @@ pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
 }
 
 /// Checks the flags and the page's origin, and returns the response's relying party id.
-fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
+fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, CeremonyRefusal> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())
 }
 
 /// Verifies the response of a registration, and returns the new passkey.
-pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: PasskeyId, now: Timestamp) -> Result<Passkey, Failed> {
+pub fn register(
+    project: &Project,
+    challenge: &Challenge,
+    response: &Value,
+    id: PasskeyId,
+    now: Timestamp,
+) -> Result<Passkey, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<Attestation>::read(response)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
-    let data = of_attestation_object(&response.attestation_object.0)?;
+    let data = from_attestation_object(&response.attestation_object.0)?;
     let rp_id = relying_party(project, &client.origin, &data)?;
-    let credential = data.credential.as_ref().filter(|credential| credential.id == credential_id.0).ok_or(Failed::Malformed)?;
+    let credential = data.credential.as_ref().filter(|credential| credential.id == credential_id.0).ok_or(CeremonyRefusal::Malformed)?;
     let aaguid = Uuid::from_bytes(credential.aaguid);
     let transports =
         response.transports.unwrap_or_default().into_iter().filter(|name| name.len() <= MAX_TRANSPORT).take(MAX_TRANSPORTS).collect();
@@ -146,16 +152,16 @@ pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: 
 /// refuses a response in which it has. But updates of password managers have changed it, and
 /// refusing would lock the user of such a passkey out for good. The signature covers the flag, so
 /// only the holder of the same key can change it: the new value is recorded.
-pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
-    let Response { id: credential_id, response, .. } = Response::<Assertive>::read(response)?;
+pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, CeremonyRefusal> {
+    let Response { id: credential_id, response, .. } = Response::<AssertionResponse>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {
-        return Err(Failed::Unknown);
+        return Err(CeremonyRefusal::Unknown);
     }
-    let passkey = user.passkey_of(&credential_id.0).ok_or(Failed::Unknown)?;
+    let passkey = user.passkey_of(&credential_id.0).ok_or(CeremonyRefusal::Unknown)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Authentication, &challenge.bytes.0)?;
     let data = AuthenticatorData::read(&response.authenticator_data.0)?;
     if relying_party(project, &client.origin, &data)? != passkey.rp_id {
-        return Err(Refused::WrongRelyingParty.into());
+        return Err(Refusal::WrongRelyingParty.into());
     }
     verify(&passkey.public_key, &response.authenticator_data.0, &response.client_data.0, &response.signature.0)?;
     Ok(Assertion {

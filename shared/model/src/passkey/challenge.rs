@@ -8,7 +8,7 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::UserId;
 
-use crate::code::{Code, Rejected};
+use crate::code::{Code, CodeRefusal};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
@@ -51,13 +51,13 @@ pub struct Registrant {
 
 impl Challenge {
     /// A challenge for the registration of a passkey by `user`.
-    pub fn of_registration(user: &User, entropy: &Entropy, now: Timestamp) -> Self {
+    pub fn for_registration(user: &User, entropy: &Entropy, now: Timestamp) -> Self {
         let registrant = Registrant { user_id: user.id, epoch: user.credential_epoch };
-        Self { registrant: Some(registrant), ..Self::of_authentication(false, entropy, now) }
+        Self { registrant: Some(registrant), ..Self::for_authentication(false, entropy, now) }
     }
 
     /// A challenge for the use of a passkey.
-    pub fn of_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
+    pub fn for_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
         let life = if is_autofill { AUTOFILL_LIFE } else { LIFE };
         let bytes = Bytes(entropy.bytes::<32>().to_vec());
         Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }
@@ -77,9 +77,9 @@ impl Challenge {
     }
 
     /// Returns the challenge if it exists, has not expired and has not been redeemed.
-    pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, Rejected> {
-        let challenge = challenge.ok_or(Rejected::NotFound)?;
-        Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
+    pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let challenge = challenge.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
     /// Whether `user` may register a passkey with this challenge: it was made for this user, in the

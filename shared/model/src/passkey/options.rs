@@ -20,7 +20,7 @@ const NAMELESS: &str = "Account";
 
 /// The options of a registration. `rp_id` must be configured in the project; without it, the
 /// options contain [`RP_ID_PLACEHOLDER`].
-pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp_id: Option<&str>) -> Value {
+pub fn for_registration(project: &Project, user: &User, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     let address = user.primary().map(|channel| channel.value.as_str());
     let display_name = user.display_name.as_deref().filter(|name| !name.is_empty());
     let excluded = user.passkeys.iter().map(|passkey| {
@@ -54,7 +54,7 @@ pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp
 
 /// The options of an authentication. They list no credentials, so they work before the user is
 /// known, and in the autofill of a form.
-pub fn of_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
+pub fn for_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     json!({
         "rpId": rp_id.unwrap_or(RP_ID_PLACEHOLDER),
         "challenge": challenge.bytes,

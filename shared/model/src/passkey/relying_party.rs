@@ -14,14 +14,14 @@ use crate::project::{Project, ProjectConfig};
 /// The project does not trust the origin, or its host is an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the page's origin is not trusted: add it to the project's domains (`config.domains`); if its host is an IP address, use a domain")]
-pub struct UntrustedOrigin;
+pub struct OriginRefusal;
 
 impl Project {
     /// The relying party ids of passkeys that may be used on this origin: the page's host, and
     /// those configured in the project. Fails if the origin is not trusted or its host is an IP
     /// address.
-    pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, UntrustedOrigin> {
-        let url = RedirectUrl::parse(origin).map_err(|_| UntrustedOrigin)?;
+    pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, OriginRefusal> {
+        let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
         // A text that only begins with an origin is not an origin.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
@@ -29,7 +29,7 @@ impl Project {
             (Some(Host::Domain(_)), Some(host)) if is_origin && self.redirects().trust(&url) => {
                 Ok([host].into_iter().chain(self.config.passkeys.rp_ids.iter().map(String::as_str)).collect())
             }
-            _ => Err(UntrustedOrigin),
+            _ => Err(OriginRefusal),
         }
     }
 }

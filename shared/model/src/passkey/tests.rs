@@ -2,20 +2,20 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use crypto::webauthn::Refused as Wrong;
+use crypto::webauthn::Refusal as Wrong;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
-use crate::passkey::ceremony::{Failed, authenticate, register};
+use crate::passkey::ceremony::{CeremonyRefusal, authenticate, register};
 use crate::passkey::challenge::Challenge;
 use crate::project::Project;
 use crate::project::passkeys::parse_rp_id;
 use crate::project::redirect::TrustedDomain;
 use crate::text::bytes::Bytes;
 use crate::user::User;
-use crate::user::passkey::{Assertion, Passkey, Refused};
+use crate::user::passkey::{Assertion, Passkey, Refusal};
 
 const VECTORS: &str = include_str!("w3c-vectors.json");
 
@@ -34,11 +34,11 @@ fn encoded(hexadecimal: &Value) -> String {
 }
 
 fn challenge(hexadecimal: &Value) -> Challenge {
-    let fresh = Challenge::of_authentication(false, &Entropy::system(), Timestamp::UNIX_EPOCH);
+    let fresh = Challenge::for_authentication(false, &Entropy::system(), Timestamp::UNIX_EPOCH);
     Challenge { bytes: Bytes(bytes(hexadecimal)), ..fresh }
 }
 
-fn registered(vector: &Value) -> Result<Passkey, Failed> {
+fn registered(vector: &Value) -> Result<Passkey, CeremonyRefusal> {
     let given = &vector["registration"];
     let id = encoded(&given["credential_id"]);
     let response = json!({ "id": id, "rawId": id, "type": "public-key", "response": {
@@ -106,10 +106,10 @@ fn fields_that_are_null_or_absent_do_not_matter() {
             for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
                 let mut wrong = response.clone();
                 wrong[field] = value;
-                assert_eq!(authenticate(&project(), &challenge, &wrong, &user), Err(Failed::Malformed));
+                assert_eq!(authenticate(&project(), &challenge, &wrong, &user), Err(CeremonyRefusal::Malformed));
             }
             response["response"]["userHandle"] = json!(URL_SAFE_NO_PAD.encode("somebody else"));
-            assert_eq!(authenticate(&project(), &challenge, &response, &user), Err(Failed::Unknown));
+            assert_eq!(authenticate(&project(), &challenge, &response, &user), Err(CeremonyRefusal::Unknown));
         }
     }
 }
@@ -166,7 +166,7 @@ fn a_signature_counter_must_grow_once_it_is_above_zero() {
         user.use_passkey(&assertion, Timestamp::UNIX_EPOCH)
     };
     assert_eq!([0, 0, 3, 9].map(&mut uses), [Ok(()); 4]);
-    assert_eq!([9, 8, 0].map(&mut uses), [Err(Refused::Cloned); 3]);
+    assert_eq!([9, 8, 0].map(&mut uses), [Err(Refusal::Cloned); 3]);
     assert_eq!(uses(10), Ok(()));
 }
 

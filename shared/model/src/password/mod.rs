@@ -13,7 +13,7 @@ use crate::password::length::MAX_LENGTH;
 
 /// Why a password is refused; lengths are in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unacceptable {
+pub enum PasswordRefusal {
     /// The password is shorter than the project's minimum.
     #[error("the password has fewer than {0} characters")]
     TooShort(usize),
@@ -55,21 +55,21 @@ pub struct Rules<'a> {
 
 /// Checks a new password for an account with these addresses: at least the project's minimum
 /// length, at most 128 characters of any kind, and not easy to guess.
-pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
+pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), PasswordRefusal> {
     let text = password.secret().expose_secret();
     match text.chars().count() {
-        length if length < rules.min_length => Err(Unacceptable::TooShort(rules.min_length)),
-        length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
-        _ => weakness(text, rules.project_name, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
+        length if length < rules.min_length => Err(PasswordRefusal::TooShort(rules.min_length)),
+        length if length > MAX_LENGTH => Err(PasswordRefusal::TooLong(MAX_LENGTH)),
+        _ => weakness(text, rules.project_name, addresses).map_or(Ok(()), |weakness| Err(PasswordRefusal::Weak(weakness))),
     }
 }
 
 /// Checks a password imported by a server: 1 to 128 characters, however easy to guess. It belongs
 /// to a user of another service, who should sign in here with the same one.
-pub fn check_imported(password: &Password) -> Result<(), Unacceptable> {
+pub fn check_imported(password: &Password) -> Result<(), PasswordRefusal> {
     match password.secret().expose_secret().chars().count() {
-        0 => Err(Unacceptable::TooShort(1)),
-        length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
+        0 => Err(PasswordRefusal::TooShort(1)),
+        length if length > MAX_LENGTH => Err(PasswordRefusal::TooLong(MAX_LENGTH)),
         _ => Ok(()),
     }
 }
@@ -124,7 +124,7 @@ fn runs_along(row: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str) -> Result<(), Unacceptable> {
+    fn check(text: &str) -> Result<(), PasswordRefusal> {
         let rules = Rules { min_length: 8, project_name: "Analytical Engines" };
         let addresses = ["ada.lovelace@example.com", "countess@example.com"].map(|text| Email::parse(text).expect("an address"));
         super::check(&Password::from(text.to_owned()), rules, &addresses)
@@ -133,10 +133,10 @@ mod tests {
     #[test]
     fn length_is_counted_in_composed_characters() {
         let mixed = |length: usize| "e\u{301}\u{e4}".repeat(length / 2) + &"x".repeat(length % 2);
-        assert_eq!(check(&mixed(7)), Err(Unacceptable::TooShort(8)));
+        assert_eq!(check(&mixed(7)), Err(PasswordRefusal::TooShort(8)));
         assert_eq!(check(&mixed(8)), Ok(()));
         assert_eq!(check(&mixed(128)), Ok(()));
-        assert_eq!(check(&mixed(129)), Err(Unacceptable::TooLong(128)));
+        assert_eq!(check(&mixed(129)), Err(PasswordRefusal::TooLong(128)));
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         ];
         for (weakness, passwords) in cases {
             for password in passwords {
-                assert_eq!(check(password), Err(Unacceptable::Weak(weakness)), "{password}");
+                assert_eq!(check(password), Err(PasswordRefusal::Weak(weakness)), "{password}");
             }
         }
         for password in ["aaaaaaab", "1234567a qz", "ada.lovelace!", "analytical engine", " \t\0 \u{202e}   "] {

@@ -148,7 +148,7 @@ pub struct Definition {
 
 /// A permission as a configuration defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct PermissionSettings {
     /// Where the permission applies.
     pub scope: Scope,
     /// A description of at most [`MAX_DESCRIPTION`] characters.
@@ -160,7 +160,7 @@ pub struct Described {
 /// A permission that the configuration no longer defines. If it is defined again, its former
 /// holders hold it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Idle {
+pub(crate) struct IdlePermission {
     pub(crate) key: u32,
     pub(crate) scope: Scope,
 }

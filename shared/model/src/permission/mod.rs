@@ -18,7 +18,7 @@ pub mod rbac;
 mod tests;
 
 pub use definition::{
-    Definition, Described, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, NotAPermission, Occasion, PermissionDefinition, PermissionId, Scope,
-    System,
+    Definition, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, NotAPermission, Occasion, PermissionDefinition, PermissionId, PermissionSettings,
+    Scope, System,
 };
-pub use rbac::{Rbac, Refused};
+pub use rbac::{Rbac, Refusal};

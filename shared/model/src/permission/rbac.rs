@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::permission::definition::{
-    Defaults, Definition, Described, Grant, Idle, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, Scope, System,
+    Defaults, Definition, Grant, IdlePermission, MAX_DEFINITIONS, Occasion, PermissionDefinition, PermissionId, PermissionSettings, Scope,
+    System,
 };
 
 /// The permissions of a project.
@@ -14,7 +15,7 @@ pub struct Rbac {
     definitions: BTreeMap<PermissionId, Definition>,
     /// Permissions that the configuration no longer defines; none of them is in `definitions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    idle: BTreeMap<PermissionId, Idle>,
+    idle: BTreeMap<PermissionId, IdlePermission>,
     /// The key of the latest definition; keys are never reused.
     last_key: u32,
     #[serde(default)]
@@ -32,7 +33,7 @@ fn yes() -> bool {
 
 /// Why a change of definitions, or a grant, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The project defines no permission with this id.
     #[error("the project does not define the permission {0}")]
     NotFound(PermissionId),
@@ -96,15 +97,15 @@ impl Rbac {
     }
 
     /// The definition with this id, if it has this scope. System permissions have no definition.
-    pub fn read(&self, id: &PermissionId, scope: Scope) -> Result<PermissionDefinition, Refused> {
+    pub fn read(&self, id: &PermissionId, scope: Scope) -> Result<PermissionDefinition, Refusal> {
         self.own(id, scope).map(|definition| view(id, definition))
     }
 
-    fn own(&self, id: &PermissionId, scope: Scope) -> Result<&Definition, Refused> {
+    fn own(&self, id: &PermissionId, scope: Scope) -> Result<&Definition, Refusal> {
         match self.definitions.get(id) {
             Some(definition) if definition.scope == scope => Ok(definition),
-            Some(definition) => Err(Refused::OtherScope { id: id.clone(), expected: scope, actual: definition.scope }),
-            None => Err(Refused::NotFound(id.clone())),
+            Some(definition) => Err(Refusal::OtherScope { id: id.clone(), expected: scope, actual: definition.scope }),
+            None => Err(Refusal::NotFound(id.clone())),
         }
     }
 
@@ -119,12 +120,12 @@ impl Rbac {
         scope: Scope,
         description: Option<String>,
         contains: BTreeSet<PermissionId>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refusal> {
         if id.is_system() || self.definitions.contains_key(id) {
-            return Err(Refused::AlreadyExists(id.clone()));
+            return Err(Refusal::AlreadyExists(id.clone()));
         }
         if self.definitions.values().filter(|definition| definition.scope == scope).count() >= MAX_DEFINITIONS {
-            return Err(Refused::TooMany);
+            return Err(Refusal::TooMany);
         }
         self.check_contained(id, scope, &contains)?;
         self.idle.remove(id);
@@ -141,25 +142,25 @@ impl Rbac {
     /// The permissions after a configuration has defined exactly `described`. A missing permission
     /// is set aside with its grants, and no longer granted by default. One that was set aside is
     /// restored with its grants. Fails with the id of the refused permission and the reason.
-    pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
+    pub fn configured(mut self, described: BTreeMap<PermissionId, PermissionSettings>) -> Result<Self, (PermissionId, Refusal)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));
             let actual = self.definitions.get(id).map(|definition| definition.scope).or(self.idle.get(id).map(|idle| idle.scope));
             match actual.filter(|scope| *scope != new.scope) {
-                _ if id.is_system() => return refuse(Refused::AlreadyExists(id.clone())),
-                Some(actual) => return refuse(Refused::OtherScope { id: id.clone(), expected: new.scope, actual }),
+                _ if id.is_system() => return refuse(Refusal::AlreadyExists(id.clone())),
+                Some(actual) => return refuse(Refusal::OtherScope { id: id.clone(), expected: new.scope, actual }),
                 None => {}
             }
         }
         for scope in [Scope::Team, Scope::Project] {
             if let Some((id, _)) = described.iter().filter(|(_, new)| new.scope == scope).nth(MAX_DEFINITIONS) {
-                return Err((id.clone(), Refused::TooMany));
+                return Err((id.clone(), Refusal::TooMany));
             }
         }
         for (id, Definition { key, scope, .. }) in std::mem::take(&mut self.definitions) {
-            self.idle.insert(id, Idle { key, scope });
+            self.idle.insert(id, IdlePermission { key, scope });
         }
-        for (id, Described { scope, description, contains }) in described.clone() {
+        for (id, PermissionSettings { scope, description, contains }) in described.clone() {
             let key = self.idle.remove(&id).map_or_else(|| self.new_key(), |idle| idle.key);
             self.definitions.insert(id, Definition { key, scope, description, contains });
         }
@@ -193,7 +194,7 @@ impl Rbac {
         new_id: Option<&PermissionId>,
         description: Option<Option<String>>,
         contains: Option<BTreeSet<PermissionId>>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refusal> {
         let mut definition = self.own(id, scope)?.clone();
         if let Some(contains) = contains {
             self.check_contained(id, scope, &contains)?;
@@ -202,7 +203,7 @@ impl Rbac {
         definition.description = description.unwrap_or(definition.description);
         let new_id = new_id.filter(|new| *new != id);
         if let Some(new) = new_id.filter(|new| new.is_system() || self.definitions.contains_key(new)) {
-            return Err(Refused::AlreadyExists(new.clone()));
+            return Err(Refusal::AlreadyExists(new.clone()));
         }
         self.definitions.remove(id);
         if let Some(new) = new_id {
@@ -220,7 +221,7 @@ impl Rbac {
     /// Deletes a definition, or a permission that the configuration no longer defines. Holders lose
     /// the permission for good; other permissions no longer contain it, and it is no longer granted
     /// by default.
-    pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
+    pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refusal> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);
             return Ok(());
@@ -239,12 +240,12 @@ impl Rbac {
         [team_creator, team_member, sign_up].into_iter().for_each(change);
     }
 
-    fn check_contained(&self, id: &PermissionId, scope: Scope, contains: &BTreeSet<PermissionId>) -> Result<(), Refused> {
+    fn check_contained(&self, id: &PermissionId, scope: Scope, contains: &BTreeSet<PermissionId>) -> Result<(), Refusal> {
         let missing = contains.iter().find(|contained| *contained != id && self.scope_of(contained) != Some(scope));
         if let Some(missing) = missing {
-            return Err(Refused::ContainedNotFound(missing.clone()));
+            return Err(Refusal::ContainedNotFound(missing.clone()));
         }
-        if self.closure(contains.iter().cloned()).contains(id) { Err(Refused::Cycle(id.clone())) } else { Ok(()) }
+        if self.closure(contains.iter().cloned()).contains(id) { Err(Refusal::Cycle(id.clone())) } else { Ok(()) }
     }
 
     /// The permissions and all that they contain, directly or indirectly.
@@ -269,7 +270,7 @@ impl Rbac {
     }
 
     /// Sets the permissions granted on an occasion.
-    pub fn set_defaults(&mut self, occasion: Occasion, ids: BTreeSet<PermissionId>) -> Result<(), Refused> {
+    pub fn set_defaults(&mut self, occasion: Occasion, ids: BTreeSet<PermissionId>) -> Result<(), Refusal> {
         for id in &ids {
             self.grant(id, occasion.scope())?;
         }
@@ -287,10 +288,10 @@ impl Rbac {
     }
 
     /// The grant that confers a permission.
-    pub fn grant(&self, id: &PermissionId, scope: Scope) -> Result<Grant, Refused> {
+    pub fn grant(&self, id: &PermissionId, scope: Scope) -> Result<Grant, Refusal> {
         match (id.is_system(), scope) {
             (true, Scope::Team) => Ok(Grant(id.0.clone())),
-            (true, Scope::Project) => Err(Refused::OtherScope { id: id.clone(), expected: scope, actual: Scope::Team }),
+            (true, Scope::Project) => Err(Refusal::OtherScope { id: id.clone(), expected: scope, actual: Scope::Team }),
             (false, _) => self.own(id, scope).map(|definition| Grant(definition.key.to_string())),
         }
     }
@@ -299,18 +300,18 @@ impl Rbac {
     /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it is conferred by a
     /// grant that is not a default of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
-        let mut granted = self.of_grants(grants, scope, recursive);
+        let mut granted = self.expand(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {
             let beyond_defaults = grants.difference(&self.default_grants(Occasion::TeamMember)).cloned().collect();
             let invite = System::InviteMembers.permission();
-            if !self.of_grants(&beyond_defaults, scope, true).contains(&invite) {
+            if !self.expand(&beyond_defaults, scope, true).contains(&invite) {
                 granted.remove(&invite);
             }
         }
         granted
     }
 
-    fn of_grants(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
+    fn expand(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let system =
             System::ALL.into_iter().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
         let defined = self

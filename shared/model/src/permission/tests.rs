@@ -37,10 +37,10 @@ fn a_permission_includes_what_it_contains() {
 #[test]
 fn a_permission_never_contains_itself_even_indirectly() {
     let mut rbac = rbac();
-    assert_eq!(rbac.create(&id("a"), Scope::Team, None, ids(&["a"])), Err(Refused::Cycle(id("a"))));
-    assert_eq!(rbac.update(&id("read"), Scope::Team, None, None, Some(ids(&["write"]))), Err(Refused::Cycle(id("read"))));
+    assert_eq!(rbac.create(&id("a"), Scope::Team, None, ids(&["a"])), Err(Refusal::Cycle(id("a"))));
+    assert_eq!(rbac.update(&id("read"), Scope::Team, None, None, Some(ids(&["write"]))), Err(Refusal::Cycle(id("read"))));
     rbac.create(&id("own"), Scope::Team, None, ids(&["write"])).expect("created");
-    assert_eq!(rbac.update(&id("read"), Scope::Team, None, None, Some(ids(&["own"]))), Err(Refused::Cycle(id("read"))));
+    assert_eq!(rbac.update(&id("read"), Scope::Team, None, None, Some(ids(&["own"]))), Err(Refusal::Cycle(id("read"))));
     rbac.update(&id("own"), Scope::Team, None, None, Some(ids(&["read"]))).expect("no cycle");
 }
 
@@ -49,9 +49,9 @@ fn contained_permissions_exist_in_the_same_scope() {
     let mut rbac = rbac();
     for other in ["nothing", "audit"] {
         let refused = rbac.create(&id("x"), Scope::Team, None, ids(&[other]));
-        assert_eq!(refused, Err(Refused::ContainedNotFound(id(other))));
+        assert_eq!(refused, Err(Refusal::ContainedNotFound(id(other))));
     }
-    assert_eq!(rbac.create(&id("x"), Scope::Project, None, ids(&["$update_team"])), Err(Refused::ContainedNotFound(id("$update_team"))));
+    assert_eq!(rbac.create(&id("x"), Scope::Project, None, ids(&["$update_team"])), Err(Refusal::ContainedNotFound(id("$update_team"))));
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn a_grant_survives_renaming_but_not_deletion() {
 fn ids_are_unique_and_system_ids_are_reserved() {
     let mut rbac = rbac();
     for taken in ["read", "audit", "$update_team"] {
-        assert_eq!(rbac.create(&id(taken), Scope::Team, None, BTreeSet::new()), Err(Refused::AlreadyExists(id(taken))));
-        assert_eq!(rbac.update(&id("write"), Scope::Team, Some(&id(taken)), None, None), Err(Refused::AlreadyExists(id(taken))));
+        assert_eq!(rbac.create(&id(taken), Scope::Team, None, BTreeSet::new()), Err(Refusal::AlreadyExists(id(taken))));
+        assert_eq!(rbac.update(&id("write"), Scope::Team, Some(&id(taken)), None, None), Err(Refusal::AlreadyExists(id(taken))));
     }
     for text in ["", "$own", "Read", "a b", "ä", &"a".repeat(65)] {
         assert_eq!(PermissionId::parse(text), Err(NotAPermission), "{text}");
@@ -86,10 +86,10 @@ fn ids_are_unique_and_system_ids_are_reserved() {
 #[test]
 fn a_permission_of_the_other_scope_is_not_granted() {
     let rbac = rbac();
-    let other = |text: &str, expected, actual| Err(Refused::OtherScope { id: id(text), expected, actual });
+    let other = |text: &str, expected, actual| Err(Refusal::OtherScope { id: id(text), expected, actual });
     assert_eq!(rbac.grant(&id("audit"), Scope::Team), other("audit", Scope::Team, Scope::Project));
     assert_eq!(rbac.grant(&id("$update_team"), Scope::Project), other("$update_team", Scope::Project, Scope::Team));
-    assert_eq!(rbac.grant(&id("gone"), Scope::Team), Err(Refused::NotFound(id("gone"))));
+    assert_eq!(rbac.grant(&id("gone"), Scope::Team), Err(Refusal::NotFound(id("gone"))));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_scope_has_at_most_a_hundred_permissions() {
     for index in 2..MAX_DEFINITIONS {
         rbac.create(&id(&format!("p{index}")), Scope::Team, None, BTreeSet::new()).expect("created");
     }
-    assert_eq!(rbac.create(&id("more"), Scope::Team, None, BTreeSet::new()), Err(Refused::TooMany));
+    assert_eq!(rbac.create(&id("more"), Scope::Team, None, BTreeSet::new()), Err(Refusal::TooMany));
 }
 
 #[test]

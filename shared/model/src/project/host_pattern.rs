@@ -51,8 +51,8 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 /// project's domains shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Every part of a pattern stands for at least one character.
-    let least = pattern.len() - pattern.matches("**").count();
-    if host.len() > MAX_HOST || least > host.len() || has_too_many_wildcards(pattern) {
+    let min = pattern.len() - pattern.matches("**").count();
+    if host.len() > MAX_HOST || min > host.len() || has_too_many_wildcards(pattern) {
         return false;
     }
     let host = host.as_bytes();

@@ -71,11 +71,11 @@ impl NewKeys {
     /// A set of random keys of these kinds, each with the prefix of its kind.
     pub fn random(entropy: &Entropy, kinds: impl IntoIterator<Item = KeyKind>, description: String, now: Timestamp) -> Self {
         let secret = |kind: KeyKind| (kind, SecretString::from(format!("{}{}", kind.prefix(), entropy.code().expose_secret())));
-        Self::of(entropy, kinds.into_iter().map(secret).collect(), description, now)
+        Self::from_secrets(entropy, kinds.into_iter().map(secret).collect(), description, now)
     }
 
     /// A set of the given keys, for example chosen by an operator.
-    pub fn of(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
+    pub fn from_secrets(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());
         Self { set: KeySet { id, description, created_at, expires_at: None, revoked_at: None, permissions: None, keys }, secrets }

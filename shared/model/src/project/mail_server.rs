@@ -6,7 +6,7 @@
 //! or user name requires the password again, so that nobody can have it sent to a server under
 //! their control.
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
@@ -34,7 +34,7 @@ pub struct Login {
     /// The user name.
     pub username: String,
     /// The password, sealed for [`MailServer::password_owner`].
-    pub password: Sealed,
+    pub password: SealedText,
 }
 
 /// A mail server, as described in a request. An empty string and port zero count as absent.
@@ -114,8 +114,8 @@ impl MailServer {
     }
 }
 
-fn is_line(text: &str, most: usize) -> bool {
-    text.chars().count() <= most && !text.chars().any(char::is_control)
+fn is_line(text: &str, max: usize) -> bool {
+    text.chars().count() <= max && !text.chars().any(char::is_control)
 }
 
 fn wrong(field: &str, message: &'static str) -> InvalidSetting {

@@ -29,7 +29,7 @@ pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -263,7 +263,7 @@ pub struct OAuthProvider {
     /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
     /// client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_secret: Option<Sealed>,
+    pub client_secret: Option<SealedText>,
     /// The issuer of a provider outside the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,

@@ -186,7 +186,7 @@ impl ProviderInput {
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
         // The secret is kept only if it would be sent to the same provider, so that nobody can have
         // it sent elsewhere.
-        let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
+        let is_same = |(old, _): &(&OAuthProvider, &seal::SealedText)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };
         let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
@@ -250,6 +250,6 @@ impl ProviderInput {
     }
 }
 
-fn seal_secret(id: &str, owner: &str, secret: String, deployment: &Deployment<'_>) -> Result<seal::Sealed, seal::Error> {
+fn seal_secret(id: &str, owner: &str, secret: String, deployment: &Deployment<'_>) -> Result<seal::SealedText, seal::Error> {
     deployment.sealer.seal(deployment.entropy, &secret_owner(owner, id), &SecretString::from(secret))
 }

@@ -127,17 +127,17 @@ impl Rules<'_> {
     }
 
     /// Like [`Self::trust`], with an error that tells how to fix an untrusted URL.
-    pub fn check(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
-        if self.trust(url) { Ok(()) } else { Err(Untrusted::of(url)) }
+    pub fn check(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
+        if self.trust(url) { Ok(()) } else { Err(RedirectRefusal::of(url)) }
     }
 
     /// Like [`Self::trust_for_oauth`], with an error that tells how to fix an untrusted URL.
-    pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
+    pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
         let scheme = url.url().scheme();
         match self.trust_for_oauth(url) {
             true => Ok(()),
-            false if native_redirect::is_scheme(scheme) => Err(Untrusted::App { scheme: scheme.to_owned() }),
-            false => Err(Untrusted::of(url)),
+            false if native_redirect::is_scheme(scheme) => Err(RedirectRefusal::App { scheme: scheme.to_owned() }),
+            false => Err(RedirectRefusal::of(url)),
         }
     }
 }
@@ -145,7 +145,7 @@ impl Rules<'_> {
 /// Why users may not be redirected to a URL. Errors contain at most its origin, because the rest
 /// may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Untrusted {
+pub enum RedirectRefusal {
     /// None of the project's domains matches the URL.
     #[error("redirect URL {origin} is not trusted: add its domain to the project's trusted domains (`config.domains`){localhost}")]
     Domain {
@@ -182,7 +182,7 @@ pub enum Untrusted {
     },
 }
 
-impl Untrusted {
+impl RedirectRefusal {
     fn of(url: &RedirectUrl) -> Self {
         let url = url.url();
         if !matches!(url.scheme(), "http" | "https") {

@@ -165,7 +165,7 @@ fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
     let rules = Rules { allow_localhost: true, domains: &[] };
     for url in ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"] {
         let url = RedirectUrl::parse(url).expect("a URL");
-        assert!(matches!(rules.check(&url), Err(Untrusted::Scheme { .. })), "{url:?}");
+        assert!(matches!(rules.check(&url), Err(RedirectRefusal::Scheme { .. })), "{url:?}");
     }
 }
 

@@ -12,6 +12,6 @@ pub const MAX_RETENTION_DAYS: u16 = 400;
 pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=MAX_RETENTION_DAYS;
 
 /// The longest time that any entry is kept.
-pub fn longest_retention() -> SignedDuration {
+pub fn max_retention() -> SignedDuration {
     SignedDuration::from_hours(i64::from(MAX_RETENTION_DAYS) * 24)
 }

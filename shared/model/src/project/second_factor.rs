@@ -15,9 +15,9 @@ use crate::setting::{InvalidSetting, invalid, set};
 /// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
 /// refresh, and every sign-in of a user without a second factor, reads a membership for each of the
 /// teams.
-const MOST: usize = 20;
+const MAX_ENTRIES: usize = 20;
 /// The longest time to remember a device, in days.
-const MOST_DAYS: u16 = 90;
+const MAX_DAYS: u16 = 90;
 
 /// The settings for second factors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ impl SecondFactorInput {
     pub(crate) fn check(self, old: &SecondFactorSettings, rbac: &Rbac) -> Result<SecondFactorSettings, InvalidSetting> {
         let path = |field: &str| format!("config.second_factor.{field}");
         let mut new = old.clone();
-        if self.remember_device_days.is_some_and(|days| days > MOST_DAYS) {
+        if self.remember_device_days.is_some_and(|days| days > MAX_DAYS) {
             return Err(invalid(path("remember_device_days"), "must be from 0 to 90 days"));
         }
         set(self.remember_device_days, &mut new.remember_device_days);
@@ -129,8 +129,8 @@ impl SecondFactorInput {
         for (field, count) in
             [("required_of_teams", new.required_of_teams.len()), ("required_of_permissions", new.required_of_permissions.len())]
         {
-            if count > MOST {
-                return Err(invalid(path(field), format!("must have at most {MOST} entries")));
+            if count > MAX_ENTRIES {
+                return Err(invalid(path(field), format!("must have at most {MAX_ENTRIES} entries")));
             }
         }
         Ok(new)

@@ -35,14 +35,14 @@ pub struct Fields {
     pub names: &'static [&'static [&'static str]],
     /// The candidates for the address, and how to tell whether it is verified; the first valid
     /// address is used. Empty if the address is not part of the account ([`Addresses`]).
-    pub emails: &'static [(&'static str, Verified)],
+    pub emails: &'static [(&'static str, EmailVerification)],
     /// The URL of the picture; `None` if the provider's answer has none.
     pub picture: Option<&'static str>,
 }
 
 /// How to tell whether an address is verified.
 #[derive(Debug, Clone, Copy)]
-pub enum Verified {
+pub enum EmailVerification {
     /// The provider only reports verified addresses.
     Always,
     /// The provider does not vouch for the address, so it counts as unverified.
@@ -83,7 +83,7 @@ impl Fields {
     pub const OPENID: Self = Self {
         id: "/sub",
         names: &[&["/name"], &["/given_name", "/family_name"], &["/preferred_username"]],
-        emails: &[("/email", Verified::If("/email_verified"))],
+        emails: &[("/email", EmailVerification::If("/email_verified"))],
         picture: Some("/picture"),
     };
 
@@ -100,7 +100,7 @@ impl Fields {
         let text = |pointer: &str| account.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
         let email = self.emails.iter().find_map(|(pointer, verified)| {
             let email = Email::parse(text(pointer).filter(|text| !text.to_ascii_uppercase().contains(GUEST))?).ok()?;
-            Some((email, verified.of(account)))
+            Some((email, verified.is_verified_in(account)))
         });
         let (email, email_verified) = email.map_or((None, false), |(email, verified)| (Some(email), verified));
         let name = |parts: &&[&str]| parts.iter().filter_map(|pointer| text(pointer)).map(str::trim).collect::<Vec<_>>().join(" ");
@@ -114,8 +114,8 @@ impl Fields {
     }
 }
 
-impl Verified {
-    fn of(self, account: &Value) -> bool {
+impl EmailVerification {
+    fn is_verified_in(self, account: &Value) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,

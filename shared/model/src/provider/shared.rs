@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 /// A provider where a deployment can have its own client.
 #[derive(Debug)]
-pub struct Shareable {
+pub struct ShareableProvider {
     /// The id of the provider.
     pub id: &'static str,
     /// The environment variable with the client id.
@@ -16,15 +16,27 @@ pub struct Shareable {
 }
 
 /// The providers that can be shared.
-pub const SHARED: [Shareable; 4] = [
-    Shareable { id: "google", id_variable: "GATELET_SHARED_GOOGLE_CLIENT_ID", secret_variable: "GATELET_SHARED_GOOGLE_CLIENT_SECRET" },
-    Shareable { id: "github", id_variable: "GATELET_SHARED_GITHUB_CLIENT_ID", secret_variable: "GATELET_SHARED_GITHUB_CLIENT_SECRET" },
-    Shareable {
+pub const SHARED: [ShareableProvider; 4] = [
+    ShareableProvider {
+        id: "google",
+        id_variable: "GATELET_SHARED_GOOGLE_CLIENT_ID",
+        secret_variable: "GATELET_SHARED_GOOGLE_CLIENT_SECRET",
+    },
+    ShareableProvider {
+        id: "github",
+        id_variable: "GATELET_SHARED_GITHUB_CLIENT_ID",
+        secret_variable: "GATELET_SHARED_GITHUB_CLIENT_SECRET",
+    },
+    ShareableProvider {
         id: "microsoft",
         id_variable: "GATELET_SHARED_MICROSOFT_CLIENT_ID",
         secret_variable: "GATELET_SHARED_MICROSOFT_CLIENT_SECRET",
     },
-    Shareable { id: "spotify", id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID", secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET" },
+    ShareableProvider {
+        id: "spotify",
+        id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID",
+        secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET",
+    },
 ];
 
 /// A client registered at a provider by the operator.
@@ -54,6 +66,6 @@ impl FromIterator<(&'static str, SharedClient)> for SharedClients {
 }
 
 /// The provider with this id, if it can be shared.
-pub fn shareable(provider_id: &str) -> Option<&'static Shareable> {
+pub fn shareable(provider_id: &str) -> Option<&'static ShareableProvider> {
     SHARED.iter().find(|shared| shared.id == provider_id)
 }

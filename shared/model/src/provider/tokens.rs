@@ -1,6 +1,6 @@
 //! A provider's tokens, used by apps to call its API on behalf of a user.
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
@@ -10,7 +10,7 @@ use crate::provider::catalog;
 use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
-const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
+const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a provider is not asked again about a token that it has issued or accepted. It is
 /// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
@@ -22,10 +22,10 @@ const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
     /// The access token.
-    pub access: Sealed,
+    pub access: SealedText,
     /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Sealed>,
+    pub refresh: Option<SealedText>,
     /// The scopes of the refresh token, if it comes from an earlier flow than the access token and
     /// its scopes differ from [`scope`](Self::scope); otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,14 +93,14 @@ impl ProviderTokens {
     }
 
     /// Whether the access token is valid for at least this time, as far as known.
-    pub fn lives(&self, least: SignedDuration, now: Timestamp) -> bool {
-        self.expires_at.is_none_or(|end| end > after(now, least))
+    pub fn lives(&self, min: SignedDuration, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
     /// Whether the access token need not be renewed yet: it lives long enough, or is as new as a
     /// short-lived token can be.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
-        self.lives(LEAST_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
+        self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
 
     /// Whether to ask the provider about the access token.

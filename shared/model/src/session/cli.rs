@@ -38,7 +38,7 @@ pub struct CliSignIn {
     /// The session of the tool's anonymous user; absent if the tool has none, and after a decision
     /// or once a browser has taken over the anonymous user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub anonymous: Option<SessionOf>,
+    pub anonymous: Option<SessionRef>,
     /// The decision; absent until there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
@@ -48,7 +48,7 @@ pub struct CliSignIn {
 
 /// A session and its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionOf {
+pub struct SessionRef {
     /// The user.
     pub user_id: UserId,
     /// The session.
@@ -62,7 +62,7 @@ pub struct SessionOf {
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// The user of this session confirmed.
-    Confirmed(SessionOf),
+    Confirmed(SessionRef),
     /// Someone with the login code or the user code refused.
     Denied,
 }
@@ -73,7 +73,7 @@ pub enum State {
     /// Nobody has decided yet.
     Waiting,
     /// The user of this session confirmed.
-    Confirmed(SessionOf),
+    Confirmed(SessionRef),
     /// Someone refused.
     Denied,
     /// The tool has already fetched its session.
@@ -82,7 +82,7 @@ pub enum State {
     Expired,
 }
 
-impl SessionOf {
+impl SessionRef {
     /// The session of `user`, in the user's current credential epoch.
     pub fn of(session: &Session, user: &User) -> Self {
         Self { user_id: user.id, session_id: session.id, epoch: user.credential_epoch }
@@ -92,7 +92,7 @@ impl SessionOf {
 impl CliSignIn {
     /// A sign-in that begins at `now` and waits for `life`, limited to the permitted times; without
     /// `life`, for [`DEFAULT_LIFE`].
-    pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionOf>, now: Timestamp) -> Self {
+    pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionRef>, now: Timestamp) -> Self {
         let life = life.unwrap_or(DEFAULT_LIFE).clamp(MIN_LIFE, DEFAULT_LIFE);
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
     }

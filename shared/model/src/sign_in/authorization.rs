@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
 use crate::provider::catalog::scopes::{OFFLINE_ACCESS, joined};
-use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, Offline, Parameters, TENANT};
+use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, OfflineAccess, Parameters, TENANT};
 use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
@@ -89,7 +89,7 @@ pub struct Authorization {
     pub begun_in: Option<SessionId>,
     /// This service's own PKCE verifier for the provider; sealed, not hashed, because the token
     /// request must contain it.
-    pub verifier: Sealed,
+    pub verifier: SealedText,
     /// When the flow expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
@@ -134,19 +134,19 @@ pub struct ProviderRequest<'a> {
     /// The nonce for the ID token.
     pub nonce: &'a str,
     /// What the flow asks for.
-    pub asked: &'a Asked,
+    pub asked: &'a RequestedAccess,
 }
 
 /// The scopes and the parameters of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedAccess {
     /// The scopes, separated by spaces.
     pub scope: String,
     /// Parameters that are not in RFC 6749.
     pub parameters: Parameters,
 }
 
-impl Asked {
+impl RequestedAccess {
     /// What a flow asks for, from a provider of the catalog or from another issuer, with or without
     /// the scope `offline_access`: to sign in or, if it links an account or the app wants further
     /// scopes, also for a refresh token.
@@ -159,7 +159,7 @@ impl Asked {
         let (scope, sign_in, offline) = match catalog::find(provider_id) {
             Some(known) => (known.scope, known.sign_in, known.offline),
             None if has_offline_access || asks_offline() => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
-            None => (OPENID_SCOPE, &[][..], Offline::UNASKED),
+            None => (OPENID_SCOPE, &[][..], OfflineAccess::UNASKED),
         };
         if is_plain(purpose, extra_scope) {
             return Self { scope: scope.to_owned(), parameters: sign_in };
@@ -217,27 +217,30 @@ mod tests {
     /// Consent and offline access are requested only if an app will call the provider's API.
     #[test]
     fn a_plain_sign_in_asks_for_nothing_more() {
-        let sign_in = |id: &str| Asked::new(id, Purpose::Authenticate, None, true);
+        let sign_in = |id: &str| RequestedAccess::new(id, Purpose::Authenticate, None, true);
         for id in catalog::ids().chain(["acme"]) {
             let asked = sign_in(id);
             assert!(!asked.parameters.iter().any(|(name, value)| *value == "consent" || *name == "access_type"), "{id}");
             assert!(!asked.scope.contains("offline"), "{id}: {}", asked.scope);
-            assert_eq!(asked, Asked::new(id, Purpose::Authenticate, Some(" "), false), "{id}");
-            let more = Asked::new(id, Purpose::Authenticate, Some("more"), false);
-            assert_eq!(more.parameters, Asked::new(id, Purpose::Link, None, false).parameters, "{id}");
+            assert_eq!(asked, RequestedAccess::new(id, Purpose::Authenticate, Some(" "), false), "{id}");
+            let more = RequestedAccess::new(id, Purpose::Authenticate, Some("more"), false);
+            assert_eq!(more.parameters, RequestedAccess::new(id, Purpose::Link, None, false).parameters, "{id}");
             assert!(more.scope.starts_with(&asked.scope) && more.scope.ends_with(" more"), "{id}: {}", more.scope);
         }
         assert_eq!(sign_in("discord").parameters, [("prompt", "none")]);
         assert_eq!(sign_in("apple").parameters, [("response_mode", "form_post")]);
-        assert_eq!(Asked::new("google", Purpose::Link, None, false).parameters, [("access_type", "offline"), ("prompt", "consent")]);
-        let microsoft = Asked::new("microsoft", Purpose::Link, Some("Mail.Read offline_access"), false);
+        assert_eq!(
+            RequestedAccess::new("google", Purpose::Link, None, false).parameters,
+            [("access_type", "offline"), ("prompt", "consent")]
+        );
+        let microsoft = RequestedAccess::new("microsoft", Purpose::Link, Some("Mail.Read offline_access"), false);
         assert_eq!((microsoft.scope.as_str(), microsoft.parameters), ("openid email profile User.Read offline_access Mail.Read", &[][..]));
-        let acme = |has_offline_access| Asked::new("acme", Purpose::Link, None, has_offline_access);
+        let acme = |has_offline_access| RequestedAccess::new("acme", Purpose::Link, None, has_offline_access);
         assert_eq!(
             (acme(true).scope.as_str(), acme(true).parameters),
             ("openid email profile offline_access", &[("prompt", "consent")][..])
         );
-        let own = Asked::new("acme", Purpose::Authenticate, Some("offline_access"), false);
+        let own = RequestedAccess::new("acme", Purpose::Authenticate, Some("offline_access"), false);
         assert_eq!(own, acme(true), "the app asks for it itself");
         assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{SessionId, UserId};
 
-use crate::code::Rejected;
+use crate::code::CodeRefusal;
 use crate::provider::account::ProviderAccount;
 use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::session::{Amr, SessionLimits};
@@ -38,7 +38,7 @@ pub struct MfaAttempt {
     /// What an authorization code determines about the session; absent if the sign-in began without
     /// one, and in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of_code: Option<OfCode>,
+    pub of_code: Option<CodeSession>,
     /// The provider account with which the sign-in began, if it is yet to be added to the user:
     /// someone who proved only the address must not add another first factor. Removed when the
     /// attempt is completed. Absent in attempts from earlier versions.
@@ -63,7 +63,7 @@ pub struct Attach {
 
 /// What the authorization code that led to a sign-in determines about the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfCode {
+pub struct CodeSession {
     /// The id of the session, which is in the redeemed code: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,
@@ -104,8 +104,8 @@ impl MfaAttempt {
     /// Returns the attempt if it exists, has not expired, is unused, and was not tried too often.
     /// `attempts` is the number of codes and passkey responses sent for it, including the current
     /// one.
-    pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        let attempt = attempt.ok_or(Rejected::NotFound)?;
-        Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
+    pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let attempt = attempt.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Budget {
 
 /// A condition exceeds what is left of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Exceeded {
+pub(crate) enum BudgetRefusal {
     #[error(
         "it would take {needed} steps, and the rules before it leave {left} of the {MAX_STEPS} steps that the rules of a \
          project may take together"
@@ -40,9 +40,9 @@ impl Budget {
     pub(crate) const FULL: Self = Self { steps: MAX_STEPS, bytes: MAX_BYTES };
 
     /// Spends this many steps.
-    pub(crate) fn work(&mut self, needed: u64) -> Result<(), Exceeded> {
+    pub(crate) fn work(&mut self, needed: u64) -> Result<(), BudgetRefusal> {
         let left = self.steps;
-        self.steps = left.checked_sub(needed).ok_or(Exceeded::Steps { needed, left })?;
+        self.steps = left.checked_sub(needed).ok_or(BudgetRefusal::Steps { needed, left })?;
         Ok(())
     }
 
@@ -52,9 +52,9 @@ impl Budget {
     }
 
     /// Spends this many bytes of memory.
-    pub(crate) fn keep(&mut self, needed: usize) -> Result<(), Exceeded> {
+    pub(crate) fn keep(&mut self, needed: usize) -> Result<(), BudgetRefusal> {
         let left = self.bytes;
-        self.bytes = left.checked_sub(needed).ok_or(Exceeded::Bytes { needed, left })?;
+        self.bytes = left.checked_sub(needed).ok_or(BudgetRefusal::Bytes { needed, left })?;
         Ok(())
     }
 

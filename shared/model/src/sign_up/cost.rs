@@ -9,8 +9,8 @@
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
 
-use crate::sign_up::budget::{Budget, Exceeded};
-use crate::sign_up::patterns::{MAX_DYNAMIC, NotCompiled, Patterns, steps_of_compiling, steps_of_matching};
+use crate::sign_up::budget::{Budget, BudgetRefusal};
+use crate::sign_up::patterns::{MAX_DYNAMIC, PatternRefusal, Patterns, steps_of_compiling, steps_of_matching};
 
 /// The steps of evaluating a node.
 const STEPS_PER_NODE: u64 = 4;
@@ -44,7 +44,7 @@ const VARIABLES: [(&str, usize, u64); 6] = [
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] BudgetRefusal),
     #[error("macros such as `map` and `exists` cannot be nested or chained")]
     Nested,
     #[error("it has more than {MAX_DEPTH} levels")]
@@ -87,7 +87,7 @@ pub(crate) struct Cost {
 
 /// The bound of a condition. Its regular expressions are compiled into `patterns`, charged to
 /// `budget`; the bound itself is not charged yet.
-pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
+pub(crate) fn estimate(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
     let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
     let bound = walk.bound(expression)?;
     let (nodes, bytes) = (walk.nodes, walk.nodes.saturating_mul(BYTES_PER_NODE));
@@ -115,12 +115,12 @@ struct Walk<'a> {
 }
 
 impl Size {
-    fn of_bytes(bytes: u64) -> Self {
+    fn from_bytes(bytes: u64) -> Self {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
     /// An element of which only the bytes are known; it may be a list.
-    fn of_item(bytes: u64) -> Self {
+    fn from_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
 
@@ -135,7 +135,7 @@ impl Size {
 
     /// A list of elements.
     fn list(elements: impl Iterator<Item = Self>) -> Self {
-        elements.fold(Self::of_bytes(0), |list, element| {
+        elements.fold(Self::from_bytes(0), |list, element| {
             let item = element.bytes.saturating_add(VALUE);
             list.and(Self { bytes: item, items: 1, item })
         })
@@ -169,11 +169,11 @@ impl Walk<'_> {
     fn bound_here(&mut self, expression: &IdedExpr) -> Result<Bound, Refusal> {
         match &expression.expr {
             Expr::Unspecified => Ok(Bound::node(&[], Size::default())),
-            Expr::Literal(literal) => Ok(Bound::node(&[], Size::of_bytes(length(literal)))),
+            Expr::Literal(literal) => Ok(Bound::node(&[], Size::from_bytes(length(literal)))),
             Expr::Ident(name) => Ok(Bound::node(&[], self.variable(name))),
             Expr::Select(select) => {
                 let operand = self.bound(&select.operand)?;
-                Ok(Bound::node(&[operand], Size::of_item(operand.size.bytes)))
+                Ok(Bound::node(&[operand], Size::from_item(operand.size.bytes)))
             }
             Expr::List(list) => {
                 let elements = self.all(&list.elements)?;
@@ -213,17 +213,17 @@ impl Walk<'_> {
             return *size;
         }
         let global = VARIABLES.iter().find(|(own, ..)| *own == name);
-        let size = |(_, bytes, items): &(&str, usize, u64)| Size { items: *items, item: *bytes as u64, ..Size::of_bytes(*bytes as u64) };
-        global.map_or(Size::of_bytes(0), size)
+        let size = |(_, bytes, items): &(&str, usize, u64)| Size { items: *items, item: *bytes as u64, ..Size::from_bytes(*bytes as u64) };
+        global.map_or(Size::from_bytes(0), size)
     }
 
     fn call(&mut self, call: &CallExpr) -> Result<Bound, Refusal> {
         let parts = self.all(call.target.as_deref().into_iter().chain(&call.args))?;
         let sum = parts.iter().fold(Size::default(), |sum, part| sum.and(part.size));
         let size = match call.func_name.as_str() {
-            name if is_scalar(name) => Size::of_bytes(0),
-            operators::INDEX => Size::of_item(parts.first().map_or(0, |list| list.size.item)),
-            "string" => sum.and(Size::of_bytes(MAX_NUMBER)),
+            name if is_scalar(name) => Size::from_bytes(0),
+            operators::INDEX => Size::from_item(parts.first().map_or(0, |list| list.size.item)),
+            "string" => sum.and(Size::from_bytes(MAX_NUMBER)),
             _ => sum,
         };
         let mut bound = Bound::node(&parts, size);
@@ -240,8 +240,8 @@ impl Walk<'_> {
         if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
             match self.patterns.add(literal.inner(), self.budget) {
                 Ok(size) => return Ok(steps_of_matching(size, text)),
-                Err(NotCompiled::Exceeded(exceeded)) => return Err(exceeded.into()),
-                Err(NotCompiled::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
+                Err(PatternRefusal::Exceeded(exceeded)) => return Err(exceeded.into()),
+                Err(PatternRefusal::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
             }
         }
         Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))
@@ -251,8 +251,8 @@ impl Walk<'_> {
     fn each(&mut self, each: &ComprehensionExpr) -> Result<Bound, Refusal> {
         self.scope = Scope::List;
         let list = self.bound(&each.iter_range)?;
-        let (items, element) = (list.size.items, Size::of_item(list.size.item));
-        self.scope = body(each, element, Size::of_bytes(0));
+        let (items, element) = (list.size.items, Size::from_item(list.size.item));
+        self.scope = body(each, element, Size::from_bytes(0));
         let parts = self.all([&each.loop_cond, &each.loop_step])?;
         // In the list made by `map` and `filter`, every element has the value of the body.
         let value = parts.last().map_or(0, |step| step.size.bytes);

@@ -8,7 +8,7 @@ use cel::ExecutionError;
 use cel::extractors::This;
 use regex_lite::{Regex, RegexBuilder};
 
-use crate::sign_up::budget::{Budget, Exceeded};
+use crate::sign_up::budget::{Budget, BudgetRefusal};
 
 /// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not tell a compiled
 /// size, only whether a limit was exceeded.
@@ -24,7 +24,7 @@ const COMPILED_PER_STEP: usize = 64;
 const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
 /// state, so a smaller one would be tried in vain.
-const LEAST_PER_BYTE: usize = 16;
+const MIN_PER_BYTE: usize = 16;
 /// How many pairs of a compiled byte and a byte of the text take a step of comparison. Each byte of
 /// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
@@ -35,9 +35,9 @@ pub(crate) struct Patterns(HashMap<String, (Regex, usize)>);
 
 /// Why a literal is not compiled.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotCompiled {
+pub(crate) enum PatternRefusal {
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] BudgetRefusal),
     #[error("{0}")]
     Invalid(String),
 }
@@ -45,13 +45,13 @@ pub(crate) enum NotCompiled {
 impl Patterns {
     /// Compiles a literal, unless another condition has it already, and returns its compiled size
     /// in bytes.
-    pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, NotCompiled> {
+    pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, PatternRefusal> {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);
         }
-        let (mut error, largest) = (None, SIZES[SIZES.len() - 1]);
-        let least = (pattern.len() * LEAST_PER_BYTE).min(largest);
-        for size in SIZES.into_iter().filter(|size| *size >= least) {
+        let (mut error, max) = (None, SIZES[SIZES.len() - 1]);
+        let min = (pattern.len() * MIN_PER_BYTE).min(max);
+        for size in SIZES.into_iter().filter(|size| *size >= min) {
             budget.work(steps_of_compiling(pattern.len() as u64, size))?;
             match build(pattern, size) {
                 Ok(regex) => {
@@ -62,7 +62,7 @@ impl Patterns {
                 Err(reason) => error = Some(reason),
             }
         }
-        Err(NotCompiled::Invalid(error.unwrap_or_default()))
+        Err(PatternRefusal::Invalid(error.unwrap_or_default()))
     }
 
     /// The function `matches`.

@@ -8,7 +8,7 @@ use cel::parser::PrattParser;
 use cel::{Context, Env, IdedExpr, ParseErrors, Value};
 
 use crate::email::Email;
-use crate::sign_up::budget::{Budget, Exceeded};
+use crate::sign_up::budget::{Budget, BudgetRefusal};
 use crate::sign_up::cost::{self, MAX_NAME, MAX_TEXT, Refusal};
 use crate::sign_up::patterns::Patterns;
 use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
@@ -30,12 +30,12 @@ static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 pub struct Program {
     rules: Vec<SignUpRule>,
     /// The condition of each rule, or why it is skipped; `None` for a disabled rule.
-    conditions: Vec<Option<Result<Compiled, String>>>,
+    conditions: Vec<Option<Result<CompiledCondition, String>>>,
     patterns: Arc<Patterns>,
     budget: Budget,
 }
 
-struct Compiled {
+struct CompiledCondition {
     expression: IdedExpr,
     /// Why one of the condition's regular expressions is invalid, if so.
     invalid: Option<String>,
@@ -65,13 +65,13 @@ pub struct Facts {
 
 /// Why a condition is not compiled.
 #[derive(Debug, thiserror::Error)]
-enum NotCompiled {
+enum ConditionRefusal {
     #[error("{0}")]
     Syntax(String),
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] BudgetRefusal),
 }
 
 /// The rules in the order of evaluation: by descending priority, then by id.
@@ -137,7 +137,7 @@ impl Program {
         self.rules.iter().zip(&self.conditions).find_map(|(rule, condition)| {
             let reason = match (condition.as_ref()?, &context) {
                 (Err(reason), _) | (_, Err(reason)) => reason.clone(),
-                (Ok(Compiled { invalid: Some(reason), .. }), _) => reason.clone(),
+                (Ok(CompiledCondition { invalid: Some(reason), .. }), _) => reason.clone(),
                 (Ok(compiled), Ok(context)) => match compiled.status(context) {
                     Status::Error(reason) => reason,
                     Status::Matched | Status::NotMatched | Status::Disabled => return None,
@@ -159,20 +159,20 @@ impl Program {
     }
 }
 
-fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<Compiled, NotCompiled> {
+fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<CompiledCondition, ConditionRefusal> {
     // This is the maximum number of steps for parsing; only the result tells the actual number.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
-    let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
-    budget.work(most)?;
+    let max_steps = (condition.len() * (25 + 2 * copied) / 5) as u64;
+    budget.work(max_steps)?;
     let parser = PrattParser::new().max_recursion_depth(MAX_NESTED).error_recovery_limit(0);
-    let expression = parser.parse(condition).map_err(|errors| NotCompiled::Syntax(first(&errors)))?;
-    let cost = cost::of(&expression, patterns, budget)?;
-    budget.refund(most);
+    let expression = parser.parse(condition).map_err(|errors| ConditionRefusal::Syntax(first(&errors)))?;
+    let cost = cost::estimate(&expression, patterns, budget)?;
+    budget.refund(max_steps);
     let read = condition.len() / READ_PER_STEP + marks(condition) * STEPS_PER_MARK;
     budget.work((read + cost.nodes * STEPS_PER_NODE + cost.copies) as u64)?;
     budget.keep(cost.bytes)?;
     budget.work(cost.steps)?;
-    Ok(Compiled { expression, invalid: cost.invalid })
+    Ok(CompiledCondition { expression, invalid: cost.invalid })
 }
 
 /// The maximum number of calls or indices that follow a call, counting text and comments as code.
@@ -192,7 +192,7 @@ fn first(errors: &ParseErrors) -> String {
     first.map(|error| first_line(&error.to_string())).unwrap_or_default()
 }
 
-impl Compiled {
+impl CompiledCondition {
     fn status(&self, context: &Context<'_, '_>) -> Status {
         match Value::resolve(&self.expression, context) {
             Ok(Value::Bool(true)) => Status::Matched,

@@ -29,7 +29,7 @@ pub struct Verdict<'a> {
 /// can see which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
-pub struct Rejected;
+pub struct Refusal;
 
 /// Evaluates rules in this thread. If other projects' requests wait for this thread, use
 /// [`Program::run`] in another one, and then [`judge`].

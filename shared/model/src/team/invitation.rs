@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::id::{InvitationId, TeamId, UserId};
 
-use crate::code::Rejected;
+use crate::code::CodeRefusal;
 use crate::email::Email;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
@@ -52,7 +52,7 @@ pub struct Invitation {
 
 /// How a user accepts an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum AcceptanceWay {
     /// With the emailed code, which only the recipient knows.
     Code,
     /// From the list of the user's invitations.
@@ -61,7 +61,7 @@ pub enum By {
 
 /// Why a user may not accept an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotAcceptable {
+pub enum AcceptanceRefusal {
     /// The user is restricted.
     Restricted(RestrictedReason),
     /// The invitation was not sent to any of the user's verified or, without its code, confirmed
@@ -72,9 +72,9 @@ pub enum NotAcceptable {
 impl Invitation {
     /// Returns the invitation if its code is valid; `attempts` is the caller's number of attempts
     /// at the code, including the current one.
-    pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        let invitation = invitation.ok_or(Rejected::NotFound)?;
-        Rejected::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)
+    pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let invitation = invitation.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)
     }
 
     /// Whether the invitation can still be accepted.
@@ -83,14 +83,19 @@ impl Invitation {
     }
 
     /// Checks whether this user, with this restriction, may accept the invitation.
-    pub fn may_be_accepted_by(&self, user: &User, by: By, restricted: Option<RestrictedReason>) -> Result<(), NotAcceptable> {
+    pub fn may_be_accepted_by(
+        &self,
+        user: &User,
+        by: AcceptanceWay,
+        restricted: Option<RestrictedReason>,
+    ) -> Result<(), AcceptanceRefusal> {
         if let Some(reason) = restricted {
-            return Err(NotAcceptable::Restricted(reason));
+            return Err(AcceptanceRefusal::Restricted(reason));
         }
         let is_own = user.channel_of(&self.email).is_some_and(|channel| match by {
-            By::Code => channel.is_verified,
-            By::List => channel.is_confirmed(),
+            AcceptanceWay::Code => channel.is_verified,
+            AcceptanceWay::List => channel.is_confirmed(),
         });
-        if is_own { Ok(()) } else { Err(NotAcceptable::OtherAddress) }
+        if is_own { Ok(()) } else { Err(AcceptanceRefusal::OtherAddress) }
     }
 }

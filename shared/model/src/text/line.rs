@@ -141,8 +141,8 @@ pub struct NotALine(RangeInclusive<usize>);
 
 impl fmt::Display for NotALine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (least, most) = (self.0.start(), self.0.end());
-        let count = if *least == 0 { format!("at most {most} characters") } else { format!("{least} to {most} characters, not blank") };
+        let (min, max) = (self.0.start(), self.0.end());
+        let count = if *min == 0 { format!("at most {max} characters") } else { format!("{min} to {max} characters, not blank") };
         write!(f, "must be one line of {count}, without hidden characters or direction controls")
     }
 }
@@ -161,7 +161,7 @@ pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// An unchecked name or message, for example from another system, reduced to one line of at most
+/// An unchecked name or message, for example from another system, reduced to one line of at max
 /// this many characters, all of them permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
@@ -263,9 +263,9 @@ mod tests {
         let count = pieces.len();
         for number in 0..count.pow(4) {
             let text: String = (0..4).map(|place| pieces[number / count.pow(place) % count]).collect();
-            for most in 0..=4 {
-                let line = to_line(&text, most);
-                assert!(check(&line, 0..=most).is_ok(), "{text:?} at {most}: {line:?}");
+            for max in 0..=4 {
+                let line = to_line(&text, max);
+                assert!(check(&line, 0..=max).is_ok(), "{text:?} at {max}: {line:?}");
             }
         }
     }
@@ -276,7 +276,7 @@ mod tests {
         assert!(check("", 0..=9).is_ok() && check("", 1..=9).is_err() && check(" \u{3000}", 1..=9).is_err());
         let error = |chars| check("\n", chars).expect_err("no line").to_string();
         assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, not blank, without hidden characters or direction controls");
-        assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden characters or direction controls");
+        assert_eq!(error(0..=9), "must be one line of at max 9 characters, without hidden characters or direction controls");
     }
 
     #[test]

@@ -27,11 +27,11 @@ use wire::id::ProjectId;
 /// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum number of entries in a link, which then has about 13 KB.
-pub const MOST_ENTRIES: usize = 100;
+pub const MAX_ENTRIES: usize = 100;
 
 /// The record of an entry in a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Covered {
+pub struct CoveredEntry {
     /// The entry's position in the chronological order of its day: its time and its id.
     pub position: String,
     /// SHA-256 of the entry without the attributes that change when another event is counted, such
@@ -44,7 +44,7 @@ pub struct Covered {
     pub until: i64,
 }
 
-impl Covered {
+impl CoveredEntry {
     /// Whether this is the entry recorded in `before`, with a higher count. Only an entry's count
     /// and expiry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
@@ -67,7 +67,7 @@ pub struct Link {
     /// The day of the link's entries (UTC).
     pub day: Date,
     /// The entries, in chronological order.
-    pub entries: Vec<Covered>,
+    pub entries: Vec<CoveredEntry>,
     /// The latest position covered by any link up to this one.
     pub watermark: String,
     /// When the link was made.
@@ -103,7 +103,7 @@ pub fn beginning(project: &ProjectId) -> Digest {
 impl Link {
     /// The link after `head`, or the first link of the project without a head. It covers these
     /// entries of a day, which must be in chronological order.
-    pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<Covered>, now: Timestamp) -> Self {
+    pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<CoveredEntry>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());
         let previous_expires_at = head.map_or(0, |head| head.expires_at);
@@ -122,7 +122,7 @@ impl Link {
     /// The digest that the next link and the head contain.
     pub fn digest(&self) -> Digest {
         // Every field of a link can be serialized as JSON.
-        Digest::of_bytes(&serde_json::to_vec(self).unwrap_or_default())
+        Digest::from_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
     /// The text for computing the MAC of the link.

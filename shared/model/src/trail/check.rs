@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use wire::id::ProjectId;
 
-use crate::trail::chain::{Covered, Head, Link, beginning};
+use crate::trail::chain::{CoveredEntry, Head, Link, beginning};
 
 /// A problem found in a trail.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum Problem {
 
 /// A link recorded elsewhere, such as in the log, that must still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedLink {
     /// The number of the link.
     pub number: u64,
     /// The digest of the link.
@@ -78,7 +78,7 @@ pub struct Chain<'a> {
     now: Timestamp,
     /// The head that the chain would have if it ended here.
     last: Option<Head>,
-    expected: Option<Expected>,
+    expected: Option<ExpectedLink>,
     /// The entries covered so far, by day.
     days: BTreeMap<Date, CoveredDay>,
 }
@@ -86,14 +86,14 @@ pub struct Chain<'a> {
 /// The entries that links cover on one day.
 #[derive(Debug, Default)]
 pub struct CoveredDay {
-    entries: HashMap<String, Covered>,
+    entries: HashMap<String, CoveredEntry>,
     links: usize,
     problem: Option<Problem>,
 }
 
 impl<'a> Chain<'a> {
     /// A check that starts at the beginning of a chain.
-    pub fn new(project: &'a ProjectId, keys: &'a TrailKeys, expected: Option<Expected>, now: Timestamp) -> Self {
+    pub fn new(project: &'a ProjectId, keys: &'a TrailKeys, expected: Option<ExpectedLink>, now: Timestamp) -> Self {
         Self { project, keys, now, last: None, expected, days: BTreeMap::new() }
     }
 
@@ -190,7 +190,7 @@ impl<'a> Chain<'a> {
 impl CoveredDay {
     /// Compares the covered entries with the existing ones (`found`). Entries after the position
     /// `fresh` may still be unlinked.
-    pub fn check(mut self, day: Date, found: impl IntoIterator<Item = Covered>, fresh: &str, now: Timestamp) -> DayReport {
+    pub fn check(mut self, day: Date, found: impl IntoIterator<Item = CoveredEntry>, fresh: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
         let (mut first, now) = (None, now.as_second());
         for entry in found {

@@ -43,7 +43,7 @@ pub struct ChannelPatch {
 
 /// Why a change is refused; the user is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The user does not have this channel.
     #[error("the user does not have this channel")]
     NotFound,
@@ -106,13 +106,13 @@ impl ContactChannel {
 impl User {
     /// Adds a channel. `author` determines whether the user can sign in with an unverified address
     /// at once.
-    pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refused> {
+    pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refusal> {
         let before = self.clone();
         if self.channel_of(&new.value).is_some() {
-            return Err(Refused::Duplicate);
+            return Err(Refusal::Duplicate);
         }
         if self.channels.len() >= MAX_CHANNELS {
-            return Err(Refused::TooMany);
+            return Err(Refusal::TooMany);
         }
         let NewChannel { value, used_for_auth, is_verified, is_primary } = new;
         if is_primary {
@@ -127,12 +127,12 @@ impl User {
 
     /// Changes a channel. `author` determines whether the user can sign in with an unverified
     /// address at once.
-    pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refused> {
+    pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refusal> {
         let before = self.clone();
-        let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
+        let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;
         let value = patch.value.clone().unwrap_or_else(|| self.channels[position].value.clone());
         if self.channel_of(&value).is_some_and(|other| other.id != id) {
-            return Err(Refused::Duplicate);
+            return Err(Refusal::Duplicate);
         }
         if patch.is_primary == Some(true) {
             self.demote();
@@ -181,8 +181,8 @@ impl User {
     }
 
     /// Removes a channel. If it was the primary one, the user then has none.
-    pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refused> {
-        let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
+    pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refusal> {
+        let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;
         let before = self.clone();
         self.channels.remove(position);
         self.raise_epoch_if_way_in_went(&before);

@@ -8,7 +8,7 @@ use wire::entropy::Entropy;
 use wire::id::ChannelId;
 
 use crate::email::Email;
-use crate::user::channel::{ChannelPatch, NewChannel, Refused};
+use crate::user::channel::{ChannelPatch, NewChannel, Refusal};
 use crate::user::ownership::{Author, Prover};
 use crate::user::{Channel, MAX_CHANNELS, User};
 
@@ -33,7 +33,7 @@ fn user() -> User {
     user
 }
 
-fn changed(number: u8, patch: ChannelPatch) -> Result<User, Refused> {
+fn changed(number: u8, patch: ChannelPatch) -> Result<User, Refusal> {
     let mut user = user();
     user.change_channel(id(number), patch, Author::Server).map(|()| user)
 }
@@ -50,8 +50,8 @@ fn a_channel_is_added_last_and_primary_only_on_request() {
 
 #[test]
 fn a_user_has_each_address_once() {
-    assert_eq!(user().add_channel(id(2), new(1), Author::Server), Err(Refused::Duplicate));
-    assert_eq!(changed(1, ChannelPatch { value: Some(email(0)), ..ChannelPatch::default() }), Err(Refused::Duplicate));
+    assert_eq!(user().add_channel(id(2), new(1), Author::Server), Err(Refusal::Duplicate));
+    assert_eq!(changed(1, ChannelPatch { value: Some(email(0)), ..ChannelPatch::default() }), Err(Refusal::Duplicate));
     assert!(changed(1, ChannelPatch { value: Some(email(1)), ..ChannelPatch::default() }).is_ok());
 }
 
@@ -61,7 +61,7 @@ fn a_user_can_add_fifty_channels() {
     for number in 2..u8::try_from(MAX_CHANNELS).expect("a small number") {
         user.add_channel(id(number), new(number), Author::Server).expect("added");
     }
-    assert_eq!(user.add_channel(id(200), new(200), Author::Server), Err(Refused::TooMany));
+    assert_eq!(user.add_channel(id(200), new(200), Author::Server), Err(Refusal::TooMany));
     user.remove_channel(id(0)).expect("removed");
     assert_eq!(user.add_channel(id(200), new(200), Author::Server), Ok(()));
 }
@@ -92,8 +92,8 @@ fn removing_the_primary_channel_promotes_no_other() {
     user.remove_channel(id(0)).expect("removed");
     assert_eq!((user.primary(), user.channels.len()), (None, 1));
     assert!(!user.channels[0].used_for_auth);
-    assert_eq!(user.remove_channel(id(0)), Err(Refused::NotFound));
-    assert_eq!(user.change_channel(id(0), ChannelPatch::default(), Author::Server), Err(Refused::NotFound));
+    assert_eq!(user.remove_channel(id(0)), Err(Refusal::NotFound));
+    assert_eq!(user.change_channel(id(0), ChannelPatch::default(), Author::Server), Err(Refusal::NotFound));
 }
 
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! An authenticator app being set up: its secret was shown, and a code from the app will prove that
 //! the app has it.
 
-use crypto::seal::{Error, Sealed, Sealer};
+use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use wire::entropy::Entropy;
 use wire::id::UserId;
 use wire::problem::rejected;
 
-use crate::code::Rejected;
+use crate::code::CodeRefusal;
 use crate::text::line;
 use crate::user::User;
 
@@ -30,7 +30,7 @@ pub struct Enrolment {
     /// The user who sets up the app.
     pub user_id: UserId,
     /// The secret, sealed for the user.
-    pub secret: Sealed,
+    pub secret: SealedText,
     /// The user's `session_epoch` when the secret was made.
     pub session_epoch: u64,
     /// The user's `credential_epoch` when the secret was made.
@@ -86,8 +86,8 @@ impl Enrolment {
 
     /// Returns the setup if it exists, has not expired, is unused, and was not tried with too many
     /// codes from an app; `attempts` is their number, including the current one.
-    pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        let enrolment = enrolment.ok_or(Rejected::NotFound)?;
-        Rejected::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)
+    pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let enrolment = enrolment.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)
     }
 }

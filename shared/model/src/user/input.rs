@@ -139,13 +139,13 @@ pub trait Fields: 'static {
 }
 
 /// A change that a user makes to their own data.
-pub struct Own;
+pub struct OwnFields;
 /// A change to a user by a server or an administrator.
-pub struct Any;
+pub struct AnyFields;
 /// The creation of a user by a server or an administrator.
-pub struct New;
+pub struct NewFields;
 
-impl Fields for Own {
+impl Fields for OwnFields {
     const NAME: &'static str = "OwnUserPatch";
 
     fn take(field: &str) -> bool {
@@ -156,7 +156,7 @@ impl Fields for Own {
     const TAKES_ANY_ADDRESS: bool = false;
 }
 
-impl Fields for Any {
+impl Fields for AnyFields {
     const NAME: &'static str = "UserPatch";
 
     fn take(field: &str) -> bool {
@@ -164,7 +164,7 @@ impl Fields for Any {
     }
 }
 
-impl Fields for New {
+impl Fields for NewFields {
     const NAME: &'static str = "NewUser";
 
     fn take(field: &str) -> bool {
@@ -264,10 +264,10 @@ impl CurrentUserBody {
     /// The change, if it contains only fields that the access level may set.
     pub fn read(self, level: Level) -> Result<UserInput, Problems> {
         let input = match level {
-            Level::Client => deserr::deserialize::<UserBody<Own>, _, Problems>(self.0).map(|body| body.0),
-            Level::Server | Level::Admin => deserr::deserialize::<UserBody<Any>, _, Problems>(self.0).map(|body| body.0),
+            Level::Client => deserr::deserialize::<UserBody<OwnFields>, _, Problems>(self.0).map(|body| body.0),
+            Level::Server | Level::Admin => deserr::deserialize::<UserBody<AnyFields>, _, Problems>(self.0).map(|body| body.0),
         };
-        input.map_err(Problems::of_body)
+        input.map_err(Problems::in_body)
     }
 }
 
@@ -279,13 +279,13 @@ impl<E: DeserializeError> Deserr<E> for CurrentUserBody {
 
 impl PartialSchema for CurrentUserBody {
     fn schema() -> RefOr<Schema> {
-        UserBody::<Any>::schema()
+        UserBody::<AnyFields>::schema()
     }
 }
 
 impl ToSchema for CurrentUserBody {
     fn name() -> std::borrow::Cow<'static, str> {
-        Any::NAME.into()
+        AnyFields::NAME.into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

@@ -32,11 +32,11 @@ pub struct Notices {
     #[serde(default)]
     undone: Vec<(u64, u64)>,
     #[serde(default)]
-    recent: Vec<Recent>,
+    recent: Vec<RecentNotices>,
     /// When addresses were verified, except those verified when the account was created or got a
     /// new owner, or by an earlier version.
     #[serde(default)]
-    pub(crate) joined: Vec<Joined>,
+    pub(crate) joined: Vec<JoinedAddress>,
     /// Addresses that their recipients removed from the account and that have not been verified in
     /// it since: at most [`MAX_RELEASED`], the latest last. Only a link sent to such an address
     /// restores it.
@@ -46,7 +46,7 @@ pub struct Notices {
 
 /// Notices of one kind of change within an hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Recent {
+struct RecentNotices {
     kind: Kind,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     since: Timestamp,
@@ -54,7 +54,7 @@ struct Recent {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Joined {
+pub(crate) struct JoinedAddress {
     pub(crate) email: Email,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub(crate) at: Timestamp,
@@ -78,10 +78,10 @@ impl Notices {
         let kinds: Vec<Kind> = kinds.iter().map(|kind| kind.counted_as()).collect();
         for kind in &kinds {
             if !self.recent.iter().any(|recent| recent.kind == *kind) {
-                self.recent.push(Recent { kind: *kind, since: now, count: 0 });
+                self.recent.push(RecentNotices { kind: *kind, since: now, count: 0 });
             }
         }
-        let mut counted: Vec<&mut Recent> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
+        let mut counted: Vec<&mut RecentNotices> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
             // Only kinds with quota left are counted, so that the others can still get their notice
             // at the end of the hour.

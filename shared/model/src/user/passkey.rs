@@ -78,7 +78,7 @@ impl<E: DeserializeError> Deserr<E> for PasskeyName {
 /// Why a change to a user's passkeys is refused; the user is then unchanged, except that
 /// [`Self::Cloned`] is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The user does not have this passkey.
     #[error("the user does not have this passkey")]
     NotFound,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use wire::id::PasskeyId;
 
 use crate::user::User;
-use crate::user::passkey::{Assertion, MAX_PASSKEYS, Passkey, PasskeyName, Refused};
+use crate::user::passkey::{Assertion, MAX_PASSKEYS, Passkey, PasskeyName, Refusal};
 
 impl User {
     /// The passkey with this id.
@@ -18,28 +18,28 @@ impl User {
     }
 
     /// Adds a passkey.
-    pub fn add_passkey(&mut self, passkey: Passkey) -> Result<(), Refused> {
+    pub fn add_passkey(&mut self, passkey: Passkey) -> Result<(), Refusal> {
         if self.passkeys.iter().any(|own| own.is_same(&passkey)) {
-            return Err(Refused::Duplicate);
+            return Err(Refusal::Duplicate);
         }
         if self.passkeys.len() >= MAX_PASSKEYS {
-            return Err(Refused::TooMany);
+            return Err(Refusal::TooMany);
         }
         self.passkeys.push(passkey);
         Ok(())
     }
 
     /// Renames a passkey.
-    pub fn rename_passkey(&mut self, id: PasskeyId, name: &PasskeyName) -> Result<(), Refused> {
-        let passkey = self.passkeys.iter_mut().find(|passkey| passkey.id == id).ok_or(Refused::NotFound)?;
+    pub fn rename_passkey(&mut self, id: PasskeyId, name: &PasskeyName) -> Result<(), Refusal> {
+        let passkey = self.passkeys.iter_mut().find(|passkey| passkey.id == id).ok_or(Refusal::NotFound)?;
         passkey.name.clone_from(&name.0);
         Ok(())
     }
 
     /// Removes a passkey. All codes made so far become invalid, as whenever a user loses a way to
     /// sign in.
-    pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refused> {
-        self.passkey(id).ok_or(Refused::NotFound)?;
+    pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refusal> {
+        self.passkey(id).ok_or(Refusal::NotFound)?;
         self.passkeys.retain(|passkey| passkey.id != id);
         self.raise_epoch();
         Ok(())
@@ -55,12 +55,12 @@ impl User {
 
     /// Records the use of a passkey. If the signature counter suggests a copy of the authenticator,
     /// only that is recorded, and the use is refused.
-    pub fn use_passkey(&mut self, assertion: &Assertion, now: Timestamp) -> Result<(), Refused> {
+    pub fn use_passkey(&mut self, assertion: &Assertion, now: Timestamp) -> Result<(), Refusal> {
         let passkey = self.passkeys.iter_mut().find(|passkey| passkey.credential_id == assertion.credential_id);
-        let passkey = passkey.ok_or(Refused::NotFound)?;
+        let passkey = passkey.ok_or(Refusal::NotFound)?;
         if passkey.is_cloned_by(assertion.sign_count) {
             passkey.clone_suspected_at.get_or_insert(now);
-            return Err(Refused::Cloned);
+            return Err(Refusal::Cloned);
         }
         passkey.sign_count = assertion.sign_count;
         passkey.is_backup_eligible = assertion.is_backup_eligible;

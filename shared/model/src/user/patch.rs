@@ -32,7 +32,7 @@ pub struct UserPatch {
 
 /// Why a change is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum Refusal {
     /// The change verifies the primary address or enables it for signing in, but there is none.
     #[error("the user has no primary address: set primary_email")]
     NoPrimaryEmail,
@@ -43,7 +43,7 @@ pub enum Refused {
 
 impl UserPatch {
     /// Applies the change. If it is refused, `user` may have been changed in part.
-    pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refused> {
+    pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refusal> {
         let (input, before) = (&self.input, user.clone());
         input.display_name.clone().map(|name| name.0).apply_flat(&mut user.display_name);
         input.client_metadata.clone().apply(&mut user.client_metadata);
@@ -90,7 +90,7 @@ impl UserPatch {
         }
     }
 
-    fn apply_primary_email(&self, user: &mut User, entropy: &Entropy) -> Result<(), Refused> {
+    fn apply_primary_email(&self, user: &mut User, entropy: &Entropy) -> Result<(), Refusal> {
         match &self.input.primary_email {
             Change::Keep => {}
             Change::Clear => user.demote(),
@@ -108,7 +108,7 @@ impl UserPatch {
                 }
                 Ok(())
             }
-            None if verified == Some(true) || signs_in == Some(true) => Err(Refused::NoPrimaryEmail),
+            None if verified == Some(true) || signs_in == Some(true) => Err(Refusal::NoPrimaryEmail),
             None => Ok(()),
         }
     }
@@ -124,11 +124,11 @@ impl User {
 
     /// Makes an address primary. An existing channel is otherwise unchanged. A new channel is
     /// unverified, and enabled for signing in if the previous primary address was.
-    fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refused> {
+    fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refusal> {
         let used_for_auth = self.primary().is_some_and(|primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {
             if self.channels.len() >= MAX_CHANNELS {
-                return Err(Refused::TooManyChannels);
+                return Err(Refusal::TooManyChannels);
             }
             let (id, value, standing) = (ChannelId::from(entropy.uuid()), email.clone(), author.standing());
             let (is_verified, is_unproved, is_elsewhere, is_primary) = (false, false, false, false);
@@ -147,15 +147,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::user::input::{Any, UserBody};
+    use crate::user::input::{AnyFields, UserBody};
     use wire::problem::Problems;
 
     fn patch(body: Value) -> UserPatch {
-        let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
+        let input = deserr::deserialize::<UserBody<AnyFields>, _, Problems>(body).expect("a patch").0;
         UserPatch { input, password: Change::Keep, totp: Change::Keep, image: NewImage::default(), author: Author::Server }
     }
 
-    fn changed(user: &User, body: Value) -> Result<User, Refused> {
+    fn changed(user: &User, body: Value) -> Result<User, Refusal> {
         let mut user = user.clone();
         patch(body).apply(&mut user, &Entropy::system(), Timestamp::UNIX_EPOCH).map(|()| user)
     }
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn fields_of_the_primary_address_require_a_primary_address() {
         for body in [json!({ "primary_email_verified": true }), json!({ "primary_email_auth_enabled": true })] {
-            assert_eq!(changed(&user(), body.clone()), Err(Refused::NoPrimaryEmail));
+            assert_eq!(changed(&user(), body.clone()), Err(Refusal::NoPrimaryEmail));
             let mut body = body;
             body["primary_email"] = Value::Null;
-            assert_eq!(changed(&ada(), body), Err(Refused::NoPrimaryEmail));
+            assert_eq!(changed(&ada(), body), Err(Refusal::NoPrimaryEmail));
         }
         assert!(changed(&user(), json!({ "primary_email_verified": false })).is_ok());
     }
@@ -210,7 +210,7 @@ mod tests {
         for index in 1..MAX_CHANNELS {
             user = changed(&user, json!({ "primary_email": format!("a{index}@example.com") })).expect("changed");
         }
-        assert_eq!(changed(&user, json!({ "primary_email": "more@example.com" })), Err(Refused::TooManyChannels));
+        assert_eq!(changed(&user, json!({ "primary_email": "more@example.com" })), Err(Refusal::TooManyChannels));
         assert!(changed(&user, json!({ "primary_email": "ada@example.com" })).is_ok());
     }
 

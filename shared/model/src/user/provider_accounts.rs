@@ -27,7 +27,7 @@ pub struct AccountPatch {
 
 /// Why a change is refused; the user is then unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum AccountRefusal {
     /// The user does not have this account.
     #[error("the user does not have this provider account")]
     NotFound,
@@ -52,20 +52,20 @@ impl User {
     }
 
     /// Adds a provider account.
-    pub fn add_account(&mut self, account: ProviderAccount) -> Result<(), Refused> {
+    pub fn add_account(&mut self, account: ProviderAccount) -> Result<(), AccountRefusal> {
         if self.provider_accounts.iter().any(|own| own.is_same(&account)) {
-            return Err(Refused::Duplicate);
+            return Err(AccountRefusal::Duplicate);
         }
         if self.provider_accounts.len() >= MAX_ACCOUNTS {
-            return Err(Refused::TooMany);
+            return Err(AccountRefusal::TooMany);
         }
         self.provider_accounts.push(account);
         Ok(())
     }
 
     /// Changes a provider account.
-    pub fn change_account(&mut self, id: ProviderAccountId, patch: AccountPatch) -> Result<(), Refused> {
-        let old = self.provider_account(id).ok_or(Refused::NotFound)?.clone();
+    pub fn change_account(&mut self, id: ProviderAccountId, patch: AccountPatch) -> Result<(), AccountRefusal> {
+        let old = self.provider_account(id).ok_or(AccountRefusal::NotFound)?.clone();
         let new = ProviderAccount {
             account_id: patch.account_id.unwrap_or(old.account_id),
             email: patch.email.or(old.email),
@@ -74,7 +74,7 @@ impl User {
             ..old
         };
         if self.provider_accounts.iter().any(|other| other.id != id && other.is_same(&new)) {
-            return Err(Refused::Duplicate);
+            return Err(AccountRefusal::Duplicate);
         }
         let before = self.clone();
         for account in self.provider_accounts.iter_mut().filter(|account| account.id == id) {
@@ -85,8 +85,8 @@ impl User {
     }
 
     /// Removes a provider account.
-    pub fn remove_account(&mut self, id: ProviderAccountId) -> Result<(), Refused> {
-        self.provider_account(id).ok_or(Refused::NotFound)?;
+    pub fn remove_account(&mut self, id: ProviderAccountId) -> Result<(), AccountRefusal> {
+        self.provider_account(id).ok_or(AccountRefusal::NotFound)?;
         let before = self.clone();
         self.provider_accounts.retain(|account| account.id != id);
         self.raise_epoch_if_way_in_went(&before);
@@ -95,7 +95,7 @@ impl User {
 
     /// Refuses a change that lets the user sign in with more accounts of one provider than before,
     /// if the new number is above 1. `before` is the user before the change.
-    pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
+    pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), AccountRefusal> {
         let count = |user: &Self, one: &ProviderAccount| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
         };
@@ -103,7 +103,7 @@ impl User {
             let after = count(self, account);
             after > 1 && after > count(before, account)
         };
-        if self.provider_accounts.iter().any(is_further) { Err(Refused::SecondSignIn) } else { Ok(()) }
+        if self.provider_accounts.iter().any(is_further) { Err(AccountRefusal::SecondSignIn) } else { Ok(()) }
     }
 
     /// Whether the user can sign in with the project's permitted methods.
@@ -119,10 +119,10 @@ impl User {
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
     /// the change. Disabling emailed codes counts even if the user has never used one, because they
     /// would have worked.
-    pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
+    pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), AccountRefusal> {
         let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
         let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);
         let is_kept = self.has_way_to_sign_in(config) || !had_way;
-        if is_kept { Ok(()) } else { Err(Refused::LastWay) }
+        if is_kept { Ok(()) } else { Err(AccountRefusal::LastWay) }
     }
 }

@@ -8,7 +8,7 @@ use wire::id::ProviderAccountId;
 use crate::email::Email;
 use crate::project::ProjectConfig;
 use crate::provider::account::ProviderAccount;
-use crate::user::provider_accounts::{AccountPatch, Refused};
+use crate::user::provider_accounts::{AccountPatch, AccountRefusal};
 use crate::user::{MAX_ACCOUNTS, User};
 
 fn account(account_id: &str) -> ProviderAccount {
@@ -33,15 +33,15 @@ fn a_user_has_each_account_once_and_a_limited_number() {
     for number in 0..MAX_ACCOUNTS {
         assert_eq!(user.add_account(account(&number.to_string())), Ok(()));
     }
-    assert_eq!(user.add_account(account("0")), Err(Refused::Duplicate));
-    assert_eq!(user.add_account(account("new")), Err(Refused::TooMany));
+    assert_eq!(user.add_account(account("0")), Err(AccountRefusal::Duplicate));
+    assert_eq!(user.add_account(account("new")), Err(AccountRefusal::TooMany));
     let first = user.provider_accounts[0].id;
     let taken = AccountPatch { account_id: Some("1".to_owned()), ..AccountPatch::default() };
-    assert_eq!(user.change_account(first, taken), Err(Refused::Duplicate));
+    assert_eq!(user.change_account(first, taken), Err(AccountRefusal::Duplicate));
     let same = AccountPatch { account_id: Some("0".to_owned()), allow_sign_in: Some(false), ..AccountPatch::default() };
     assert_eq!(user.change_account(first, same), Ok(()));
     assert_eq!(user.provider_account(first).map(|account| account.allow_sign_in), Some(false));
-    assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(Refused::NotFound)));
+    assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(AccountRefusal::NotFound)));
 }
 
 /// Users with one way to sign in each, and project settings that permit only that way.
@@ -81,7 +81,7 @@ fn only_a_user_with_a_way_to_sign_in_can_lose_the_last_one() {
     before.provider_accounts.push(account("of a provider that is gone"));
     assert_eq!(after.keeps_way_to_sign_in(&before, &config), Ok(()));
     let (_, able, config) = ways().into_iter().next().expect("two");
-    assert_eq!(after.keeps_way_to_sign_in(&able, &config), Err(Refused::LastWay));
+    assert_eq!(after.keeps_way_to_sign_in(&able, &config), Err(AccountRefusal::LastWay));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn codes_that_were_never_used_are_a_way_that_cannot_be_disabled() {
     before.otp_enabled = false;
     let mut after = before.clone();
     after.set_email_codes(false);
-    assert_eq!(after.keeps_way_to_sign_in(&before, &config), Err(Refused::LastWay));
+    assert_eq!(after.keeps_way_to_sign_in(&before, &config), Err(AccountRefusal::LastWay));
     let without_codes = ProjectConfig { magic_link_enabled: false, ..config.clone() };
     assert_eq!(after.keeps_way_to_sign_in(&before, &without_codes), Ok(()));
     assert_eq!(after.keeps_way_to_sign_in(&after, &config), Ok(()));

@@ -1,7 +1,7 @@
 //! A user's recovery codes. Each stands in once for a code from an authenticator app.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
-use crypto::seal::{Error, Sealed, Sealer};
+use crypto::seal::{Error, SealedText, Sealer};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
@@ -12,7 +12,7 @@ use wire::id::{ProjectId, UserId};
 pub struct RecoveryCodes {
     /// The salt and the hashes of the unused codes, sealed for their user: the codes are short
     /// enough to be guessed from their hashes.
-    pub hashes: Sealed,
+    pub hashes: SealedText,
     /// The number of unused codes.
     pub left: usize,
     /// When the set was made.

@@ -41,7 +41,7 @@ struct Wire {
     /// What the user must set up or prove to lift the restriction. Only with the type
     /// `restricted_by_administrator`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    needs: Option<Needed>,
+    needs: Option<NeededAction>,
 }
 
 #[derive(Serialize, Deserialize, ToSchema)]
@@ -58,7 +58,8 @@ enum Type {
 
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Needed {
+#[schema(as = Needed)]
+enum NeededAction {
     /// An authenticator app, or a passkey that counts as both factors.
     SecondFactor,
 }
@@ -69,7 +70,7 @@ impl From<Wire> for RestrictedReason {
             (Type::Anonymous, _) => Self::Anonymous,
             (Type::EmailNotVerified, _) => Self::EmailNotVerified,
             (Type::RestrictedByAdministrator, None) => Self::RestrictedByAdministrator,
-            (Type::RestrictedByAdministrator, Some(Needed::SecondFactor)) => Self::SecondFactorRequired,
+            (Type::RestrictedByAdministrator, Some(NeededAction::SecondFactor)) => Self::SecondFactorRequired,
         }
     }
 }
@@ -80,7 +81,7 @@ impl From<RestrictedReason> for Wire {
             RestrictedReason::Anonymous => (Type::Anonymous, None),
             RestrictedReason::EmailNotVerified => (Type::EmailNotVerified, None),
             RestrictedReason::RestrictedByAdministrator => (Type::RestrictedByAdministrator, None),
-            RestrictedReason::SecondFactorRequired => (Type::RestrictedByAdministrator, Some(Needed::SecondFactor)),
+            RestrictedReason::SecondFactorRequired => (Type::RestrictedByAdministrator, Some(NeededAction::SecondFactor)),
         };
         Self { r#type, needs }
     }

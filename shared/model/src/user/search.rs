@@ -18,7 +18,7 @@ use crate::user::{Channel, User};
 pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
-const MOST_BYTES: usize = 128;
+const MAX_BYTES: usize = 128;
 /// The form in which earlier versions compared texts and stored words: with accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
@@ -26,7 +26,7 @@ fn folded_earlier(text: &str) -> String {
 
 /// A folded text, cut to the length in keys.
 pub fn cut(text: &str) -> &str {
-    let end = (0..=text.len().min(MOST_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    let end = (0..=text.len().min(MAX_BYTES)).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn long_words_are_cut_between_characters() {
         let long = "é".repeat(100);
-        assert_eq!(cut(&long).len(), MOST_BYTES);
-        assert_eq!(cut(&format!("x{long}")).len(), MOST_BYTES - 1);
+        assert_eq!(cut(&long).len(), MAX_BYTES);
+        assert_eq!(cut(&format!("x{long}")).len(), MAX_BYTES - 1);
         assert_eq!(cut("ada"), "ada");
     }
 }

@@ -1,14 +1,14 @@
 //! The effect of a project's sign-up rules on a new user.
 
 use crate::sign_up::program::Status;
-use crate::sign_up::verdict::{Rejected, Verdict};
+use crate::sign_up::verdict::{Refusal, Verdict};
 use crate::user::User;
 use crate::user::restriction::Restriction;
 
 impl Verdict<'_> {
     /// Logs the rules that matched or failed, and restricts the new user if a rule says so; fails
     /// if the sign-up is rejected.
-    pub fn apply(self, user: &mut User) -> Result<(), Rejected> {
+    pub fn apply(self, user: &mut User) -> Result<(), Refusal> {
         for (rule, status) in &self.evaluations {
             match status {
                 Status::Matched => tracing::info!(rule = rule.id, action = ?rule.action.r#type, "a sign-up rule matched"),
@@ -17,7 +17,7 @@ impl Verdict<'_> {
             }
         }
         if !self.admits() {
-            return Err(Rejected);
+            return Err(Refusal);
         }
         if let Some(rule) = self.restricted_by {
             let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(restriction.reason.as_deref(), Some("unpaid"));
         assert_eq!(restriction.private_details.as_deref(), Some("ticket 7\nsign-up rule r: says r"));
         let rules = [rule("r", "true", "reject")];
-        assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Err(Rejected));
-        assert!(!Rejected.to_string().contains("says r"));
+        assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Err(Refusal));
+        assert!(!Refusal.to_string().contains("says r"));
     }
 }

@@ -1,6 +1,6 @@
 //! A user's authenticator apps.
 
-use crypto::seal::{Error, Sealed, Sealer};
+use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
@@ -43,7 +43,7 @@ pub struct Authenticator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The secret, sealed for its user.
-    pub secret: Sealed,
+    pub secret: SealedText,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
     /// When the app was set up. Absent if the version that set it up did not record the time; the
@@ -173,7 +173,7 @@ mod tests {
 
     fn app(number: u128, last_step: u64) -> Authenticator {
         let id = AuthenticatorId::from(Uuid::from_u128(number));
-        Authenticator { id, name: None, secret: Sealed::from_text("sealed".to_owned()), last_step, set_at: None, last_used_at: None }
+        Authenticator { id, name: None, secret: SealedText::from_text("sealed".to_owned()), last_step, set_at: None, last_used_at: None }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
 /// How long an endpoint may fail without a success before it is switched off.
-pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
+pub const FAILURE_TIMEOUT: SignedDuration = SignedDuration::from_hours(5 * 24);
 /// Failures further apart than this belong to different series.
 const APART: SignedDuration = SignedDuration::from_hours(24);
 /// The status of a receiver that no longer exists (RFC 9110 §15.5.11).
@@ -65,7 +65,7 @@ impl Health {
         (self.failing_since, self.failed_at) = (Some(since), Some(attempt.at));
         match attempt.response_status {
             Some(GONE) => Some(DisabledReason::Gone),
-            _ => (attempt.at.duration_since(since) >= PATIENCE).then_some(DisabledReason::Failing),
+            _ => (attempt.at.duration_since(since) >= FAILURE_TIMEOUT).then_some(DisabledReason::Failing),
         }
     }
 

@@ -74,14 +74,14 @@ pub struct EndpointPatch {
 
 /// Why an endpoint was not created or changed.
 #[derive(Debug)]
-pub enum Rejected {
+pub enum Refusal {
     /// The request is invalid.
     Input(Problems),
     /// A value could not be sealed.
     Seal(Error),
 }
 
-impl From<Error> for Rejected {
+impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         Self::Seal(error)
     }
@@ -89,7 +89,7 @@ impl From<Error> for Rejected {
 
 /// Seals the signing secrets and the header values of a project's endpoints.
 #[derive(Clone, Copy)]
-pub struct Sealing<'a> {
+pub struct SecretSealer<'a> {
     /// Encrypts the secrets and values.
     pub sealer: &'a Sealer,
     /// The source of randomness.
@@ -98,7 +98,7 @@ pub struct Sealing<'a> {
     pub project: &'a ProjectId,
 }
 
-impl Sealing<'_> {
+impl SecretSealer<'_> {
     /// A new signing secret of an endpoint, sealed and in plain text.
     pub fn new_secret(self, endpoint: WebhookEndpointId) -> Result<(SigningSecret, SecretString), Error> {
         let plain = webhook::new_secret(self.entropy);
@@ -115,7 +115,7 @@ impl Sealing<'_> {
         id: WebhookEndpointId,
         wanted: BTreeMap<String, String>,
         known: &[CustomHeader],
-    ) -> Result<Vec<CustomHeader>, Rejected> {
+    ) -> Result<Vec<CustomHeader>, Refusal> {
         let mut headers = Vec::new();
         for (name, value) in checked(wanted).map_err(problem)? {
             let kept = known.iter().find(|known| known.name == name && value == HIDDEN);
@@ -132,14 +132,14 @@ impl Sealing<'_> {
     }
 }
 
-fn problem(text: String) -> Rejected {
-    Rejected::Input(Problems::one("body.custom_headers", text))
+fn problem(text: String) -> Refusal {
+    Refusal::Input(Problems::one("body.custom_headers", text))
 }
 
-fn description(text: String) -> Result<String, Rejected> {
+fn description(text: String) -> Result<String, Refusal> {
     match line::check(&text, 0..=MAX_DESCRIPTION) {
         Ok(()) => Ok(text),
-        Err(error) => Err(Rejected::Input(Problems::one("body.description", error))),
+        Err(error) => Err(Refusal::Input(Problems::one("body.description", error))),
     }
 }
 
@@ -150,7 +150,12 @@ fn types(given: Vec<EventType>) -> Vec<EventType> {
 
 impl NewEndpoint {
     /// The new endpoint with its secret in plain text. The caller has checked the URL.
-    pub fn into_endpoint(self, id: WebhookEndpointId, sealing: Sealing<'_>, now: Timestamp) -> Result<(Endpoint, SecretString), Rejected> {
+    pub fn into_endpoint(
+        self,
+        id: WebhookEndpointId,
+        sealing: SecretSealer<'_>,
+        now: Timestamp,
+    ) -> Result<(Endpoint, SecretString), Refusal> {
         let (secret, plain) = sealing.new_secret(id)?;
         let endpoint = Endpoint {
             id,
@@ -172,7 +177,7 @@ impl NewEndpoint {
 
 impl EndpointPatch {
     /// The endpoint with the change. The caller has checked the URL.
-    pub fn apply(self, mut endpoint: Endpoint, sealing: Sealing<'_>, now: Timestamp) -> Result<Endpoint, Rejected> {
+    pub fn apply(self, mut endpoint: Endpoint, sealing: SecretSealer<'_>, now: Timestamp) -> Result<Endpoint, Refusal> {
         let has_moved = self.url.as_ref().is_some_and(|url| *url != endpoint.url);
         endpoint.url = self.url.unwrap_or(endpoint.url);
         if let Some(text) = self.description {

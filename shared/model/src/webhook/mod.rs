@@ -9,7 +9,7 @@ pub mod headers;
 pub mod health;
 pub mod input;
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -64,7 +64,7 @@ pub struct Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SigningSecret {
     /// The secret, sealed for [`secret_owner`].
-    pub sealed: Sealed,
+    pub sealed: SealedText,
     /// The last four characters, by which people recognize the secret.
     pub last_four: String,
 }
@@ -73,7 +73,7 @@ pub struct SigningSecret {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviousSecret {
     /// The secret, sealed for [`secret_owner`].
-    pub sealed: Sealed,
+    pub sealed: SealedText,
     /// When the secret stops signing.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub until: Timestamp,
@@ -85,7 +85,7 @@ pub struct CustomHeader {
     /// The name, in lower case.
     pub name: String,
     /// The value, sealed for [`header_owner`].
-    pub value: Sealed,
+    pub value: SealedText,
 }
 
 /// The owner for whom the secrets of an endpoint are sealed.
@@ -123,7 +123,7 @@ impl Endpoint {
     }
 
     /// The secrets that sign an event, the current one first.
-    pub fn secrets(&self, now: Timestamp) -> impl Iterator<Item = &Sealed> {
+    pub fn secrets(&self, now: Timestamp) -> impl Iterator<Item = &SealedText> {
         let previous = self.previous.as_ref().filter(|previous| now < previous.until);
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }

@@ -18,7 +18,7 @@ use crate::escape;
 
 /// The maximum length of the markup, as a multiple of the code's length, plus a KB. Only code
 /// written to inflate a page exceeds it, and is not colored.
-const MOST_GROWTH: usize = 8;
+const MAX_GROWTH: usize = 8;
 
 /// The code as HTML. Code is only escaped if its language is unknown or its markup would be too
 /// long.
@@ -32,7 +32,7 @@ pub fn highlighted(language: &str, code: &str) -> String {
             None => html.push(None, code),
         },
     }
-    if html.0.len() <= MOST_GROWTH * code.len() + 1024 { html.0 } else { escape::markup(code) }
+    if html.0.len() <= MAX_GROWTH * code.len() + 1024 { html.0 } else { escape::markup(code) }
 }
 
 /// A code block whose text is being read.

@@ -2,13 +2,13 @@
 //!
 //! A chunk holds consecutive posts, newest first. Like a page, it never changes and its end depends
 //! on the slugs of its posts, so a new or changed post affects one chunk and few others. Posts
-//! beyond [`MOST_BYTES`] of public texts are not in any chunk, because the document has no room for
+//! beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document has no room for
 //! them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
-use model::content::{BlogPost, Content, MOST_BYTES};
+use model::content::{BlogPost, Content, MAX_BYTES};
 use serde::{Deserialize, Serialize};
 
 use crate::content::layout::{MAX_ITEM_BYTES, key};
@@ -18,10 +18,10 @@ use crate::table::{Error, Item, Store, Write};
 
 /// From this size in bytes on, before compression, a chunk ends at the next post that may end a
 /// page.
-const LEAST_BYTES: usize = 128 * 1024;
+const MIN_BYTES: usize = 128 * 1024;
 /// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may exceed
 /// [`MAX_ITEM_BYTES`] a little.
-const MOST_UNPACKED: usize = 4 * MAX_ITEM_BYTES;
+const MAX_UNPACKED: usize = 4 * MAX_ITEM_BYTES;
 /// The attribute with the compressed posts.
 const PACKED: &str = "packed";
 
@@ -34,7 +34,7 @@ struct Line {
 
 /// The chunks of this content, newest first. Future posts come before the public ones, and do not
 /// count towards the limit.
-pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
+pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
     for post in &content.blog_posts {
         // `/llms-full.txt` does not show the pictures of pages.
@@ -48,12 +48,12 @@ pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
         size += needed;
         public += if post.is_public(now) { text.text.len() + post.title.len() } else { 0 };
         chunk.push(text);
-        if size >= LEAST_BYTES && is_last(post) {
+        if size >= MIN_BYTES && is_last(post) {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
             // The list ends only between chunks; otherwise every new post would change the last
             // chunk.
-            if public > MOST_BYTES {
+            if public > MAX_BYTES {
                 break;
             }
         }
@@ -87,7 +87,7 @@ fn packed(chunk: &[PostText]) -> Result<Vec<u8>, Error> {
 /// The posts of a chunk; `None` if the bytes are not a chunk's.
 fn unpacked(bytes: &[u8]) -> Option<Vec<PostText>> {
     let size = u32::from_le_bytes(*bytes.first_chunk()?);
-    if usize::try_from(size).ok()? > MOST_UNPACKED {
+    if usize::try_from(size).ok()? > MAX_UNPACKED {
         return None;
     }
     let plain = String::from_utf8(lz4_flex::decompress_size_prepended(bytes).ok()?).ok()?;
@@ -142,7 +142,7 @@ mod tests {
     fn chunks_are_unpacked_as_they_were_packed() {
         for text in ["", "words \\\"\u{1}\n", &"x".repeat(300_000), &"é".repeat(189_000)] {
             let content = content(0..10, text);
-            let chunks = of(&content, now());
+            let chunks = split(&content, now());
             for chunk in &chunks {
                 let packed = packed(chunk).unwrap();
                 assert!(packed.len() < 400_000 && put("FULL#x#1", chunk).is_ok());
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn damaged_chunks_are_recognised() {
-        let good = packed(&of(&content(0..3, "words"), now())[0]).unwrap();
+        let good = packed(&split(&content(0..3, "words"), now())[0]).unwrap();
         assert!(unpacked(&good).is_some());
         let huge = [u32::MAX.to_le_bytes().as_slice(), &good[4..]].concat();
         let without_texts = lz4_flex::compress_prepend_size(b"[{\"post\":{},\"bytes\":7}]\n");
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn a_new_or_changed_post_changes_few_chunks_and_the_last_one_stays() {
         let all = content(0..3000, &"word ".repeat(200));
-        let old = of(&all, now());
+        let old = split(&all, now());
         assert!((10..40).contains(&old.len()), "{}", old.len());
-        let changed = |new: &Content| of(new, now()).iter().filter(|chunk| !old.contains(chunk)).count();
+        let changed = |new: &Content| split(new, now()).iter().filter(|chunk| !old.contains(chunk)).count();
         assert!(changed(&content(0..3001, &"word ".repeat(200))) <= 2);
         for slug in ["post-2999", "post-1500"] {
             let mut other = all.clone();
@@ -181,15 +181,15 @@ mod tests {
     #[test]
     fn texts_beyond_the_limit_are_in_no_chunk_and_those_of_the_future_do_not_count() {
         let mut content = content(0..9000, &"word ".repeat(200));
-        let posts = |content: &Content| of(content, now()).concat();
+        let posts = |content: &Content| split(content, now()).concat();
         let kept = posts(&content);
         let bytes = |texts: &[PostText]| texts.iter().map(|text| text.text.len() + text.post.title.len()).sum::<usize>();
-        assert!((MOST_BYTES..2 * MOST_BYTES).contains(&bytes(&kept)), "{}", bytes(&kept));
+        assert!((MAX_BYTES..2 * MAX_BYTES).contains(&bytes(&kept)), "{}", bytes(&kept));
         assert_eq!(kept[0].post, content.blog_posts[0]);
         for post in &mut content.blog_posts[..1000] {
             post.published_at = "2027-01-01T00:00:00Z".to_owned();
         }
         let public: Vec<PostText> = posts(&content).into_iter().filter(|text| text.post.is_public(now())).collect();
-        assert!(bytes(&public) > MOST_BYTES, "{}", bytes(&public));
+        assert!(bytes(&public) > MAX_BYTES, "{}", bytes(&public));
     }
 }

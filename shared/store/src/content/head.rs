@@ -70,7 +70,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    pub(super) fn of_item(mut item: Item) -> Result<Self, Error> {
+    pub(super) fn from_item(mut item: Item) -> Result<Self, Error> {
         let (publication, turn) = (item.remove(PUBLICATION), item.remove(TURN));
         let (Some(publication), Some(turn)) = (publication, turn) else { return Self::earlier(item) };
         Ok(Self {
@@ -151,7 +151,7 @@ impl Store {
     /// The current head; `None` before the first publication. One unit for each 4 KB, which is
     /// about 60 pages of posts.
     pub(super) async fn head(&self) -> Result<Option<Head>, Error> {
-        self.get(&key(SITE)).await?.map(Head::of_item).transpose()
+        self.get(&key(SITE)).await?.map(Head::from_item).transpose()
     }
 
     /// The current edition, its head and the item of its apps. Fails with a conflict if another
@@ -163,6 +163,6 @@ impl Store {
         if apps.as_ref().is_none_or(|apps| Edition::of(apps) != edition) {
             return Err(Error::conflict());
         }
-        Ok(Some((edition, Head::of_item(site)?, apps)))
+        Ok(Some((edition, Head::from_item(site)?, apps)))
     }
 }

@@ -46,7 +46,7 @@ pub enum Shelf {
 
 /// The item that records when an image was stored.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct ImageRecord {
     at: Timestamp,
 }
 
@@ -76,7 +76,7 @@ impl Shelf {
     /// retried.
     pub fn bucket_from_env(bucket: &str, entropy: &Entropy) -> Result<Self, environment::Error> {
         let http = Retrying::new(AwsHttp::from_env()?, entropy.clone());
-        Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::of_bucket_from_env(bucket)?, http))))
+        Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::bucket_from_env(bucket)?, http))))
     }
 
     /// The bytes of an image; `None` if it is not stored.
@@ -132,7 +132,7 @@ impl Store {
     /// Stores an image.
     pub async fn store_image(&self, shelf: &Shelf, name: &ImageName, bytes: Vec<u8>, now: Timestamp) -> Result<(), Error> {
         shelf.put(name, bytes).await?;
-        self.write_many(vec![Write::put(key(format!("{STORED}{name}")), &Stored { at: now })?]).await
+        self.write_many(vec![Write::put(key(format!("{STORED}{name}")), &ImageRecord { at: now })?]).await
     }
 
     /// Deletes the images that no kept publication uses and that were stored at least an hour ago;
@@ -161,7 +161,7 @@ impl Store {
         let items = self.query_all(self.content_below(STORED)).await?;
         let each = items.into_iter().filter_map(|item| {
             let name = Key::of(&item)?.sk.strip_prefix(STORED)?.to_owned();
-            Some(entity(item).map(|Stored { at }| (name, at)))
+            Some(entity(item).map(|ImageRecord { at }| (name, at)))
         });
         each.collect()
     }

@@ -19,7 +19,7 @@ pub(super) const BYTES: &str = "~";
 /// DynamoDB permits 400 KB per item; the difference is for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
 /// The maximum number of attempts at a read or a publication when other publications interfere.
-pub(super) const ROUNDS: u32 = 6;
+pub(super) const MAX_ATTEMPTS: u32 = 6;
 /// The maximum number of items that DynamoDB reads in one request.
 pub(super) const BATCH: usize = 100;
 /// The number of characters of a digest in a key: 96 bits.
@@ -38,7 +38,7 @@ pub(super) fn record_key(number: u64) -> Key {
 /// entity.
 pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error> {
     let json = serde_json::to_vec(entity).map_err(|error| Error::Refused(error.to_string()))?;
-    Ok(format!("{kind}#{}#", &Digest::of_bytes(&json).as_str()[..DIGEST]))
+    Ok(format!("{kind}#{}#", &Digest::from_bytes(&json).as_str()[..DIGEST]))
 }
 
 /// The number of the publication that wrote the item with this sort key; 0 for keys without a

@@ -15,12 +15,12 @@ use crate::content::layout::{BATCH, MAX_ITEM_BYTES, key, size_of};
 use crate::table::{Contention as _, Error, Item, Store, entity};
 
 /// The average number of posts on a page. A part of the index has fewer than twice as many slugs on
-/// average, unless the index has [`MOST_PARTS`].
+/// average, unless the index has [`MAX_PARTS`].
 const AVERAGE: usize = 64;
 /// The maximum number of posts on a page.
-const LONGEST: usize = 4 * AVERAGE;
+const MAX_PAGE: usize = 4 * AVERAGE;
 /// The maximum number of parts of the index; the head lists them all.
-const MOST_PARTS: usize = 1024;
+const MAX_PARTS: usize = 1024;
 
 /// Consecutive posts, with the keys of their texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
     let (mut pages, mut page, mut size) = (Vec::new(), Page::default(), 0);
     for (post, text) in posts {
         let needed = size_of(post)? + text.len() + 2;
-        if page.posts.len() == LONGEST || (size + needed > MAX_ITEM_BYTES && size > 0) {
+        if page.posts.len() == MAX_PAGE || (size + needed > MAX_ITEM_BYTES && size > 0) {
             pages.push(std::mem::take(&mut page));
             size = 0;
         }
@@ -73,7 +73,7 @@ pub(super) fn pages(posts: &[(BlogPost, String)]) -> Result<Vec<Page>, Error> {
 
 /// The index of the texts of these posts.
 pub(super) fn index(posts: &[(BlogPost, String)]) -> Vec<Part> {
-    let parts = (posts.len() / AVERAGE).next_power_of_two().min(MOST_PARTS);
+    let parts = (posts.len() / AVERAGE).next_power_of_two().min(MAX_PARTS);
     let mut index = vec![Part::new(); parts];
     for (post, text) in posts {
         index[part_of(&post.slug, parts)].insert(post.slug.clone(), text.clone());
@@ -114,7 +114,7 @@ impl Store {
             let item = item.ok_or_else(Error::conflict)?;
             match &head.earlier {
                 None => entity(item),
-                Some(version) => of_earlier(item, version),
+                Some(version) => from_earlier(item, version),
             }
         };
         items.into_iter().map(page).collect()
@@ -133,7 +133,7 @@ impl Store {
 
 /// A page by an earlier version of this program, in which each publication replaced the pages; its
 /// `version` must match the head's.
-fn of_earlier(item: Item, version: &str) -> Result<Page, Error> {
+fn from_earlier(item: Item, version: &str) -> Result<Page, Error> {
     if item.get("version").and_then(|found| found.as_s().ok()).is_none_or(|found| found != version) {
         return Err(Error::conflict());
     }
@@ -166,7 +166,7 @@ mod tests {
             let pages = pages(&posts).unwrap();
             let (found, texts): (Vec<_>, Vec<_>) = pages.iter().map(|page| (page.posts.clone(), page.texts.clone())).unzip();
             assert_eq!(found.concat().into_iter().zip(texts.concat()).collect::<Vec<_>>(), posts);
-            assert!(pages.iter().all(|page| size_of(page).unwrap() <= 400_000 && page.posts.len() <= LONGEST));
+            assert!(pages.iter().all(|page| size_of(page).unwrap() <= 400_000 && page.posts.len() <= MAX_PAGE));
         }
         let count = pages(&posts(0..10_000, 200)).unwrap().len();
         assert!((50..400).contains(&count), "{count} pages");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::content::chunks;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
 use crate::content::images;
-use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
+use crate::content::layout::{APPS, MAX_ATTEMPTS, MAX_ITEM_BYTES, RECORD, SITE, key, number_of, put, record_key, size_of, stem};
 use crate::content::posts::{self, part};
 use crate::content::texts::{PostText, page_of};
 use crate::optimistic;
@@ -20,7 +20,7 @@ pub const KEPT: usize = 5;
 
 /// A kept publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptPublication {
     /// Its number.
     pub number: u64,
     /// When it was published.
@@ -31,7 +31,7 @@ pub struct Kept {
 
 /// What [`Store::publish`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishResult {
     /// The number of the publication.
     pub number: u64,
     /// How many items were written, not counting site, apps and record; `None` if this content is
@@ -57,12 +57,12 @@ impl Store {
     /// one transaction. Writes nothing if exactly this content is already published. In either
     /// case, then deletes the items that no kept publication needs. Fails with [`Error::TooMuch`],
     /// changing nothing for readers, if a part does not fit into an item.
-    pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
+    pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<PublishResult, Error> {
         let digest = stem("CONTENT", content)?;
-        let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
+        let published: Result<(PublishResult, Head), Error> = optimistic!(MAX_ATTEMPTS, |_| {
             let old = self.head().await?;
             if let Some(old) = old.as_ref().filter(|old| old.is_of(&digest)) {
-                return Ok((Published { number: old.publication.number, written: None }, old.clone()));
+                return Ok((PublishResult { number: old.publication.number, written: None }, old.clone()));
             }
             let index = match &old {
                 Some(old) => self.index(old).await?,
@@ -73,7 +73,7 @@ impl Store {
             self.write_many(writes).await?;
             let apps = marked(put(APPS, &content.apps, "the list of apps")?, &head.publication, &head.turn);
             self.transact([head.replace(old.as_ref())?, apps, record(content, &head)?]).await?;
-            Ok((Published { number: head.publication.number, written: Some(written) }, head))
+            Ok((PublishResult { number: head.publication.number, written: Some(written) }, head))
         });
         let (published, head) = published?;
         self.delete_unneeded(&head).await?;
@@ -82,12 +82,12 @@ impl Store {
 
     /// The kept publications, newest first. Empty before the first publication, and if the current
     /// one is by an earlier version of this program that did not keep any.
-    pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
-        optimistic!(ROUNDS, |_| {
+    pub async fn publications(&self) -> Result<Vec<KeptPublication>, Error> {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
             let current = head.publication.number;
             let kept = self.records(&head.turn.kept).await?;
-            let kept = kept.into_iter().map(|Publication { number, at, .. }| Kept { number, at, is_current: number == current });
+            let kept = kept.into_iter().map(|Publication { number, at, .. }| KeptPublication { number, at, is_current: number == current });
             Ok(kept.rev().collect())
         })
     }
@@ -95,8 +95,8 @@ impl Store {
     /// Shows an earlier publication again: the one with this number or, by default, the one shown
     /// before the current one. Returns the publication now shown; `None` if the wanted one does not
     /// exist or is not kept.
-    pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
-        optimistic!(ROUNDS, |_| {
+    pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<KeptPublication>, Error> {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
             let Some(number) = to.or(old.publication.previous).filter(|number| old.turn.kept.contains(number)) else { return Ok(None) };
             let Some(mut record) = self.get(&record_key(number)).await? else { return Ok(None) };
@@ -106,7 +106,7 @@ impl Store {
             let head = Head { site, publication, turn: Turn { since: now, ..old.turn.clone() }, earlier: None };
             let apps = marked(Write::put(key(APPS), &apps)?, &head.publication, &head.turn);
             self.transact([head.replace(Some(&old))?, apps]).await?;
-            Ok(Some(Kept { number, at, is_current: true }))
+            Ok(Some(KeptPublication { number, at, is_current: true }))
         })
     }
 
@@ -200,7 +200,7 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
         publication.images.push(items.key(&stem("IMAGES", &list)?, &known.images, |sk| put(sk, &list, "a list of images"))?);
     }
     let known = known.chunks.unwrap_or_default();
-    let chunks = chunks::of(content, now);
+    let chunks = chunks::split(content, now);
     let keys = chunks.iter().map(|chunk| items.key(&stem("FULL", chunk)?, &known, |sk| chunks::put(sk, chunk)));
     publication.chunks = Some(keys.collect::<Result<_, _>>()?);
     // Parts without slugs are all the same item.
@@ -274,7 +274,7 @@ mod tests {
     fn a_site_larger_than_its_record_is_rejected() {
         let app = App { id: "a".repeat(400_000), display_name: String::new(), subtitle: String::new(), url: String::new() };
         let site = Site::unpublished("https://example.com");
-        let content = Content { apps: vec![app], ..Content::of_site(site) };
+        let content = Content { apps: vec![app], ..Content::from_site(site) };
         let draft = draft(&content, "x".to_owned(), None, &BTreeMap::new(), Timestamp::UNIX_EPOCH).unwrap();
         assert!(record(&content, &draft.head).unwrap_err().to_string().contains("together"));
     }

@@ -5,7 +5,7 @@ use model::content::{BlogPost, Content};
 use serde::{Deserialize, Serialize};
 
 use crate::content::head::Head;
-use crate::content::layout::{BATCH, ROUNDS, key};
+use crate::content::layout::{BATCH, MAX_ATTEMPTS, key};
 use crate::content::posts::{Part, part, part_of};
 use crate::optimistic;
 use crate::table::{Contention as _, Error, Item, Store, entity};
@@ -43,7 +43,7 @@ impl Store {
     /// The post with this slug and its text, if it is public at this time. Three consecutive reads,
     /// or two if the post does not exist.
     pub async fn post_text(&self, slug: &str, now: Timestamp) -> Result<Option<PostText>, Error> {
-        let found: Result<Option<PostText>, Error> = optimistic!(ROUNDS, |_| {
+        let found: Result<Option<PostText>, Error> = optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(None) };
             let parts = &head.publication.parts;
             if parts.is_empty() {
@@ -70,7 +70,7 @@ impl Store {
     /// including those of future posts, exceed this many bytes. One read for the head, and one for
     /// each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
-        optimistic!(ROUNDS, |_| {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
             let index = if head.earlier.is_some() { self.index(&head).await? } else { Part::new() };
             let (mut found, mut size) = (Vec::new(), 0);

@@ -35,7 +35,7 @@ fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp)
 /// post, which comes after `later` future posts.
 fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usize> {
     let start = later.saturating_add(window.skip);
-    let end = start.saturating_add(window.most);
+    let end = start.saturating_add(window.max);
     let has = |page: &Range<usize>| (page.start < end && page.end > start) || page.contains(&later);
     ranges.iter().enumerate().filter(|(_, page)| has(page)).map(|(number, _)| number).collect()
 }
@@ -66,7 +66,7 @@ impl Store {
         };
         let start = later.saturating_add(window.skip);
         let numbered = pages.into_iter().flat_map(|(number, page)| (ranges[number].start..).zip(page.posts));
-        let shown = numbered.filter(|(number, _)| *number >= start).map(|(_, post)| post).take(window.most).collect();
+        let shown = numbered.filter(|(number, _)| *number >= start).map(|(_, post)| post).take(window.max).collect();
         Ok((shown, count.saturating_sub(later)))
     }
 
@@ -75,7 +75,7 @@ impl Store {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();
         let total = public.len();
-        Ok((public.into_iter().skip(window.skip).take(window.most).collect(), total))
+        Ok((public.into_iter().skip(window.skip).take(window.max).collect(), total))
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     fn a_window_needs_its_own_pages_and_the_one_with_the_newest_public_post() {
         let ranges = ranges(&[3, 4, 5, 2]);
         assert_eq!(ranges, [0..3, 3..7, 7..12, 12..14]);
-        let pages = |later, skip, most| wanted(&ranges, later, Window { skip, most }).into_iter().collect::<Vec<_>>();
+        let pages = |later, skip, max| wanted(&ranges, later, Window { skip, max }).into_iter().collect::<Vec<_>>();
         assert_eq!(pages(0, 0, 3), [0]);
         assert_eq!(pages(0, 0, 4), [0, 1]);
         assert_eq!(pages(0, 7, 5), [0, 2]);

@@ -33,7 +33,7 @@ pub const SHARDS: u8 = 8;
 /// The maximum number of users counted in one transaction; up to three items are read for each.
 const AT_ONCE: usize = BATCH / 3;
 /// The maximum number of attempts to count while other requests count the same users or teams.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The last day on which a user or team was counted.
 #[derive(Debug, Clone, Copy)]
@@ -67,13 +67,13 @@ pub(crate) fn team_key(project: &ProjectId, team: TeamId) -> Key {
 }
 
 /// A user or team to count.
-struct Active {
+struct ActivitySubject {
     key: Key,
     kind: Kind,
     gap: Gap,
 }
 
-impl Active {
+impl ActivitySubject {
     fn new(key: Key, kind: Kind, since: Timestamp, today: Day, last: Option<LastDay>) -> Option<Self> {
         let is_anonymous = kind == Kind::Anonymous;
         if last.is_some_and(|last| last.covers(today, is_anonymous)) {
@@ -110,7 +110,7 @@ impl Active {
 }
 
 /// The kind and gap of the counter with this name; `None` if it is not the name of a counter.
-fn of_counter(name: &str) -> Option<(Kind, Gap)> {
+fn parse_counter(name: &str) -> Option<(Kind, Gap)> {
     let (kind, gap) = name.split_at_checked(1)?;
     let kind = match kind {
         "u" => Kind::User,
@@ -121,7 +121,7 @@ fn of_counter(name: &str) -> Option<(Kind, Gap)> {
     Some((kind, if gap == "n" { Gap::New } else { Gap::Days(gap.parse().ok()?) }))
 }
 
-fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write {
+fn count(project: &ProjectId, shard: u8, today: Day, active: &[ActivitySubject]) -> Write {
     let mut sums: BTreeMap<String, u32> = BTreeMap::new();
     for active in active {
         *sums.entry(active.counter()).or_default() += 1;
@@ -143,7 +143,7 @@ impl Store {
     /// this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
-            optimistic!(ROUNDS, |_| { self.count_some(project, users, day(now)).await })?;
+            optimistic!(MAX_ATTEMPTS, |_| { self.count_some(project, users, day(now)).await })?;
         }
         Ok(())
     }
@@ -158,14 +158,14 @@ impl Store {
             let key = user_key(project, user.id);
             let last = items.take(&key).as_ref().and_then(LastDay::of);
             let kind = if user.is_anonymous { Kind::Anonymous } else { Kind::User };
-            active.extend(Active::new(key, kind, user.signed_up_at, today, last));
+            active.extend(ActivitySubject::new(key, kind, user.signed_up_at, today, last));
         }
         for team in teams {
             // A team may have been deleted since a user selected it.
             let Some(found): Option<Team> = items.entity(&item_of_team(project, team))? else { continue };
             let key = team_key(project, team);
             let last = items.take(&key).as_ref().and_then(LastDay::of);
-            active.extend(Active::new(key, Kind::Team, found.created_at, today, last));
+            active.extend(ActivitySubject::new(key, Kind::Team, found.created_at, today, last));
         }
         let Some(shard) = users.first().map(|user| user.id.uuid().as_bytes()[15] % SHARDS).filter(|_| !active.is_empty()) else {
             return Ok(());
@@ -199,7 +199,7 @@ impl Store {
             let counts = days.entry(day).or_default();
             for (name, value) in item {
                 let count = value.as_n().ok().and_then(|count| count.parse::<u64>().ok());
-                if let Some((counter, count)) = of_counter(name).zip(count) {
+                if let Some((counter, count)) = parse_counter(name).zip(count) {
                     *counts.entry(counter).or_default() += count;
                 }
             }

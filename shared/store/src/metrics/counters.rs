@@ -44,7 +44,7 @@ impl Counters {
         self.is_change |= !entry.tally.is_empty();
         let [users, anonymous] = [USERS, ANONYMOUS].map(|name| entry.tally.get(name));
         if users > 0 || anonymous > 0 {
-            let sums = self.of_day(day(entry.at));
+            let sums = self.sums_of_day(day(entry.at));
             for (name, by) in [(USERS, users), (ANONYMOUS, anonymous)].into_iter().filter(|(_, by)| *by > 0) {
                 sums.add(name, by);
             }
@@ -67,7 +67,7 @@ impl Counters {
         }
     }
 
-    fn of_day(&mut self, day: Day) -> &mut Sums {
+    fn sums_of_day(&mut self, day: Day) -> &mut Sums {
         let sums = self.items.entry(day_position(day)).or_default();
         sums.expires_at = Some(later(midnight(day), KEPT_DAYS * 24));
         sums

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
 
 use crate::outbox;
-use crate::outbox::work::{Waiting, in_lane};
+use crate::outbox::work::{WorkPosition, due_work_position};
 use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 
 /// Recipients per page. They take 32 KB, so resuming a broadcast reads little.
@@ -78,7 +78,7 @@ impl Store {
         if to.len() > MAX_RECIPIENTS {
             return Err(Error::TooMuch(format!("{} recipients; a broadcast can have at most {MAX_RECIPIENTS}", to.len())));
         }
-        let Waiting { partition, position } = in_lane(mail.is_high_priority, id.uuid(), mail.created_at);
+        let WorkPosition { partition, position } = due_work_position(mail.is_high_priority, id.uuid(), mail.created_at);
         let head = Write::create(head_key(project, id), mail)?
             .attribute("version", integer(1))
             .attribute("total", integer(to.len()))

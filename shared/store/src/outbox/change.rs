@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use model::outbox::{OutboxEntry, Source};
 
 use crate::outbox::transition::OutboxMove;
-use crate::outbox::work::{self, Waiting};
+use crate::outbox::work::{self, WorkPosition};
 use crate::outbox::{OutboxRow, entry_key};
 use crate::table::{Error, Item, Store, Write, integer, string};
 
@@ -28,7 +28,7 @@ pub(crate) fn replaced(OutboxMove { row, next, .. }: &OutboxMove) -> Result<Writ
         write = write.name(&format!("#removed{number}"), &field);
     }
     match work::waiting(&row.project, next) {
-        Some(Waiting { partition, position }) => {
+        Some(WorkPosition { partition, position }) => {
             sets.push("gsi2pk = :workpk, gsi2sk = :worksk".to_owned());
             write = write.value(":workpk", string(partition)).value(":worksk", string(position));
         }

@@ -28,7 +28,7 @@ use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::{EmailId, ProjectId};
 
-use crate::outbox::work::Waiting;
+use crate::outbox::work::WorkPosition;
 use crate::table::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 
 /// An entry with its version, on which changes are conditional.
@@ -88,7 +88,7 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
         .attribute("version", integer(1))
         .attribute("gsi1pk", string(month_partition(project, entry.created_at)))
         .attribute("gsi1sk", string(list_position(entry)));
-    if let Some(Waiting { partition, position }) = work::waiting(project, entry) {
+    if let Some(WorkPosition { partition, position }) = work::waiting(project, entry) {
         write = write.attribute("gsi2pk", string(partition)).attribute("gsi2sk", string(position));
     }
     Ok(write)

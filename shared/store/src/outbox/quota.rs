@@ -17,7 +17,7 @@ use crate::outbox::work::Queue;
 use crate::table::{Error, Key, Store, Write, entity, integer, number};
 
 /// The maximum number of attempts to change a bucket while other workers change it.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 fn bucket_key(project: &ProjectId) -> Key {
     Key::new(format!("Q#{project}"), "BUCKET")
@@ -38,7 +38,7 @@ impl Store {
     /// means that they are sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
-        let taken = optimistic!(ROUNDS, |_| {
+        let taken = optimistic!(MAX_ATTEMPTS, |_| {
             let (bucket, version) = self.bucket(project, base, now).await?;
             let (left, taken) = bucket.take(queue.to, wanted, now);
             if taken > 0 {
@@ -64,7 +64,7 @@ impl Store {
 
     async fn change_bucket(&self, queue: &Queue, change: impl Fn(&Bucket) -> Bucket) -> Result<bool, Error> {
         let project = &queue.project;
-        let changed = optimistic!(ROUNDS, |_| {
+        let changed = optimistic!(MAX_ATTEMPTS, |_| {
             let Some(item) = self.get(&bucket_key(project)).await? else { return Ok(true) };
             let version = number(&item, "version").unwrap_or_default();
             let bucket: Bucket = entity(item)?;

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use crate::table::{Error, Key, Store, Write, integer};
 
 /// How often a worker tries to get the turn, or to leave a note, while others do the same.
-const ROUNDS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 fn key() -> Key {
     Key::new("OUTBOX", "TURN")
@@ -35,7 +35,7 @@ impl Store {
     /// worker has it, which will then look for work again.
     pub async fn begin_outbox_turn(&self, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let now = integer(now.as_millisecond());
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ATTEMPTS {
             let begin = Write::update(key(), "SET lasts_until = :until REMOVE again").value(":until", integer(until.as_millisecond()));
             let begin = begin.on("attribute_not_exists(pk) OR lasts_until <= :now").value(":now", now.clone());
             if is_made(self.write_unrecorded(begin).await)? {

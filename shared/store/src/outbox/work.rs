@@ -2,11 +2,11 @@
 //!
 //! | gsi2pk | gsi2sk | work |
 //! |---|---|---|
-//! | `DUE#<lane>#<shard>` | due time, id | entries to prepare, resume or abandon; broadcasts to expand ([`crate::outbox::broadcast`]) |
+//! | `DUE#<priority>#<shard>` | due time, id | entries to prepare, resume or abandon; broadcasts to expand ([`crate::outbox::broadcast`]) |
 //! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries ready to be sent, grouped by project in sending order |
 //!
-//! High-priority entries have their own lane, so that a code that someone is waiting for is not
-//! stuck behind ten thousand newsletters. Queues are separate from due work, so that a project
+//! High-priority entries have their own partitions, so that a code that someone is waiting for is
+//! not stuck behind ten thousand newsletters. Queues are separate from due work, so that a project
 //! without quota does not delay other projects' emails: one query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
@@ -24,29 +24,29 @@ use wire::id::{BroadcastId, EmailId, ProjectId};
 
 use crate::table::{Error, Item, Store, sortable, string};
 
-/// The number of partitions for the due work of a lane, and for the queues of all projects.
+/// The number of partitions for the due work of a priority, and for the queues of all projects.
 const SHARDS: u8 = 4;
 /// The number of partitions for due work.
-const LANES: usize = 2 * SHARDS as usize;
+const DUE_PARTITIONS: usize = 2 * SHARDS as usize;
 /// The maximum number of further keys read from a partition to find the work of other projects.
 const FURTHER: i32 = 1000;
 
 /// The index position of an item that needs work.
-pub(crate) struct Waiting {
+pub(crate) struct WorkPosition {
     pub(crate) partition: String,
     pub(crate) position: String,
 }
 
 /// Due work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum DueWork {
     /// An entry of the outbox.
     Entry(ProjectId, EmailId),
     /// A broadcast to expand.
     Broadcast(ProjectId, BroadcastId),
 }
 
-impl Due {
+impl DueWork {
     /// The project.
     pub fn project(&self) -> &ProjectId {
         match self {
@@ -58,7 +58,7 @@ impl Due {
 /// How far each partition has been searched for projects that are not at its beginning. The next
 /// search continues there; after the end of the partition, it starts over.
 #[derive(Debug, Default)]
-pub struct Searched([Option<String>; LANES]);
+pub struct SearchProgress([Option<String>; DUE_PARTITIONS]);
 
 /// The first emails in one of a project's queues, in sending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,37 +87,37 @@ pub struct QueuePosition {
 }
 
 /// The index position of this entry, if the entry needs work.
-pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
+pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<WorkPosition> {
     let due = entry.due_at()?;
     let queued = entry.status() == Status::Queued;
-    Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
+    Some(if queued { in_queue(project, entry) } else { due_work_position(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
-/// The position of an item in a lane, by its due time.
-pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
+/// The position of an item of due work, by its due time.
+pub(crate) fn due_work_position(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> WorkPosition {
     let shard = id.as_bytes()[15] % SHARDS;
-    Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
+    WorkPosition { partition: due_partition(is_urgent, shard), position: due_position(due, id) }
 }
 
 /// The partitions for due work, the urgent ones first.
-fn lanes() -> impl Iterator<Item = String> {
-    [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)))
+fn due_partitions() -> impl Iterator<Item = String> {
+    [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| due_partition(urgent, shard)))
 }
 
-fn lane(is_urgent: bool, shard: u8) -> String {
-    let lane = if is_urgent { "URGENT" } else { "USUAL" };
-    format!("DUE#{lane}#{shard}")
+fn due_partition(is_urgent: bool, shard: u8) -> String {
+    let priority = if is_urgent { "URGENT" } else { "USUAL" };
+    format!("DUE#{priority}#{shard}")
 }
 
 pub(crate) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String {
     format!("{}#{id}", sortable(due))
 }
 
-fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> Waiting {
+fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> WorkPosition {
     let rank = u8::MAX - entry.priority();
     let (scheduled, created) = (sortable(entry.scheduled_at), sortable(entry.created_at));
     let mark = mark(Audience::of(entry));
-    Waiting { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
+    WorkPosition { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
 }
 
 fn queue(project: &ProjectId) -> String {
@@ -138,9 +138,10 @@ pub fn is_in(event: &Value, until: Timestamp) -> bool {
 
 impl Store {
     /// Due work, urgent work first; at most `limit` items from each partition.
-    pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<Due>, Error> {
+    pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<DueWork>, Error> {
         let until = format!("{}#~", sortable(now));
-        let shards = try_join_all(lanes().map(|lane| self.keys_between(lane, "0".to_owned(), until.clone(), limit))).await?;
+        let shards =
+            try_join_all(due_partitions().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), limit))).await?;
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
@@ -149,30 +150,37 @@ impl Store {
     /// with much due work does not hide the work of others. To find the further items, a call reads
     /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
     /// busy projects; the next call continues after these keys.
-    pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
+    pub async fn due_beside(
+        &self,
+        busy: &[ProjectId],
+        now: Timestamp,
+        limit: i32,
+        searched: &mut SearchProgress,
+    ) -> Result<Vec<DueWork>, Error> {
         let until = format!("{}#~", sortable(now));
-        let found = lanes().zip(&mut searched.0).map(|(lane, searched)| self.due_in(lane, busy, &until, limit, searched));
+        let found =
+            due_partitions().zip(&mut searched.0).map(|(partition, searched)| self.due_in(partition, busy, &until, limit, searched));
         Ok(try_join_all(found).await?.into_iter().flatten().collect())
     }
 
     async fn due_in(
         &self,
-        lane: String,
+        partition: String,
         busy: &[ProjectId],
         until: &str,
         limit: i32,
         searched: &mut Option<String>,
-    ) -> Result<Vec<Due>, Error> {
-        let first = self.keys_between(lane.clone(), "0".to_owned(), until.to_owned(), limit).await?;
+    ) -> Result<Vec<DueWork>, Error> {
+        let first = self.keys_between(partition.clone(), "0".to_owned(), until.to_owned(), limit).await?;
         let from = searched.take();
         let behind = first.last().and_then(position).filter(|_| is_full(&first, limit));
-        let mut found: Vec<Due> = first.iter().filter_map(due).collect();
+        let mut found: Vec<DueWork> = first.iter().filter_map(due).collect();
         let known: Vec<ProjectId> = found.iter().map(|due| due.project().clone()).collect();
         found.retain(|due| !busy.contains(due.project()));
         let Some(behind) = behind else { return Ok(found) };
         let further = if found.len() < known.len() { FURTHER } else { limit };
         let from = from.filter(|from| from.as_str() > behind).unwrap_or_else(|| behind.to_owned());
-        let next = self.keys_between(lane, format!("{from}!"), until.to_owned(), further).await?;
+        let next = self.keys_between(partition, format!("{from}!"), until.to_owned(), further).await?;
         let (mut left, mut is_end) = (limit, !is_full(&next, further));
         for item in &next {
             if left == 0 {
@@ -191,17 +199,17 @@ impl Store {
         Ok(found)
     }
 
-    /// All entries in the lanes that are due by `until`, including those in progress.
+    /// All entries that are due by `until`, including those in progress.
     pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
         let until = format!("{}#~", sortable(until));
-        let all = lanes().map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
+        let all = due_partitions().map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
         Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
     }
 
     /// When the oldest work due by `now` became due; `None` if nothing is due.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
-        let firsts = try_join_all(lanes().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
+        let firsts = try_join_all(due_partitions().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
         let times = firsts.iter().flatten().filter_map(|item| position(item)?.split('#').next()?.parse().ok());
         Ok(times.filter_map(|millis| Timestamp::from_millisecond(millis).ok()).min())
     }
@@ -253,12 +261,12 @@ fn position(item: &Item) -> Option<&str> {
 }
 
 /// The work identified by an item's key.
-fn due(item: &Item) -> Option<Due> {
+fn due(item: &Item) -> Option<DueWork> {
     let mut parts = item.get("pk")?.as_s().ok()?.split('#');
     let (kind, project, id) = (parts.next()?, ProjectId::parse(parts.next()?).ok()?, parts.next()?);
     match kind {
-        "M" => Some(Due::Entry(project, EmailId::parse(id).ok()?)),
-        "B" => Some(Due::Broadcast(project, BroadcastId::parse(id).ok()?)),
+        "M" => Some(DueWork::Entry(project, EmailId::parse(id).ok()?)),
+        "B" => Some(DueWork::Broadcast(project, BroadcastId::parse(id).ok()?)),
         _ => None,
     }
 }
@@ -273,7 +281,7 @@ fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
 
 fn entry_of(item: &Item) -> Option<(ProjectId, EmailId)> {
     match due(item)? {
-        Due::Entry(project, id) => Some((project, id)),
-        Due::Broadcast(..) => None,
+        DueWork::Entry(project, id) => Some((project, id)),
+        DueWork::Broadcast(..) => None,
     }
 }

@@ -32,11 +32,11 @@ use model::webhook::Endpoint;
 use tokio::time::Instant;
 use wire::id::{ProjectId, SessionId, TeamId};
 
-use crate::deletions::{Ended, Ending};
+use crate::deletions::{DeletionTarget, PendingDeletion};
 use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
-use crate::outbox::work::Due;
+use crate::outbox::work::DueWork;
 use crate::outbox::{broadcast, month_partition};
 use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
@@ -53,7 +53,7 @@ use crate::webhook::keys::{late_partitions, partition};
 /// project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// The maximum number of attempts to end a project while its owner changes.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.
@@ -88,7 +88,7 @@ impl Store {
     /// and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
-        for round in 0..ROUNDS {
+        for round in 0..MAX_ATTEMPTS {
             pause(round).await;
             let conflict = match self.end_of_owner(&project, now).await {
                 Err(Error::Conflict(conflict)) => conflict,
@@ -102,7 +102,8 @@ impl Store {
 
     /// Ends a project whose owner has not changed since it was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
-        let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
+        let ending =
+            PendingDeletion { project: project.id.clone(), what: DeletionTarget::Project { since: project.created_at }, begun_at: now };
         let owner = project.owner_team_id.as_deref();
         let gone = Write::delete(project_key(&project.id));
         let gone = match owner {
@@ -274,7 +275,7 @@ impl Purger<'_> {
     /// Deletes the unexpanded broadcasts, and then the outbox month by month, newest first.
     async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
-            if let Due::Broadcast(project, id) = due
+            if let DueWork::Broadcast(project, id) = due
                 && project == *self.project
                 && !self.sweep(&broadcast::partition(self.project, id), "HEAD").await?
             {

@@ -11,7 +11,7 @@
 //! the id of its session; if the code is presented again, the session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
 use model::provider::account::ProviderAccount;
@@ -57,7 +57,7 @@ pub struct AuthorizationCode {
     /// The change to make to the user when the code is redeemed, or to pass on to a sign-in attempt
     /// that awaits the second factor. Removed when the code is redeemed; absent if nothing changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
     /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
@@ -70,21 +70,21 @@ pub struct AuthorizationCode {
     /// The session that the code takes to another domain, if any. Redeeming such a code does not
     /// start a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handed_over: Option<HandedOver>,
+    pub handed_over: Option<SessionHandover>,
 }
 
 /// A session that a code takes to another domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HandedOver {
+pub struct SessionHandover {
     /// The session.
     pub session_id: SessionId,
-    /// The refresh token of the session, sealed for [`HandedOver::owner`]; removed when the code is
-    /// redeemed.
+    /// The refresh token of the session, sealed for [`SessionHandover::owner`]; removed when the
+    /// code is redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh_token: Option<Sealed>,
+    pub refresh_token: Option<SealedText>,
 }
 
-impl HandedOver {
+impl SessionHandover {
     /// The owner for which the refresh token is sealed.
     pub fn owner(project: &ProjectId, session: SessionId) -> String {
         format!("{project}/{session}/handed-over")
@@ -100,7 +100,7 @@ impl HandedOver {
 /// victim had not signed in anywhere. Only the PKCE verifier, when the app exchanges the code,
 /// proves that both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pending {
+pub struct PendingAccount {
     /// The kind of change.
     pub change: PendingChange,
     /// The provider account to add.

@@ -49,7 +49,7 @@ pub(crate) fn is_key(key: &Key) -> bool {
 
 /// The account whose tokens to read or write.
 #[derive(Clone, Copy)]
-pub struct Of<'a> {
+pub struct TokenOwner<'a> {
     /// The project.
     pub project: &'a ProjectId,
     /// The user who has the account.
@@ -58,7 +58,7 @@ pub struct Of<'a> {
     pub account: &'a ProviderAccount,
 }
 
-impl Of<'_> {
+impl TokenOwner<'_> {
     fn key(self) -> Key {
         tokens_key(self.project, self.user, self.account)
     }
@@ -81,7 +81,7 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
 /// [`Label::Tokens`] if they have changed since, or if `new` keeps their refresh token
 /// (`keeps_refresh`) and a request has begun to use it.
 pub fn renew_tokens(
-    of: Of<'_>,
+    of: TokenOwner<'_>,
     old: Option<&ProviderTokens>,
     (new, keeps_refresh): (&ProviderTokens, bool),
     now: Timestamp,
@@ -118,13 +118,13 @@ fn made(result: Result<(), Error>) -> Result<bool, Error> {
 
 impl Store {
     /// The stored tokens of a provider account.
-    pub async fn provider_tokens(&self, of: Of<'_>) -> Result<Option<ProviderTokens>, Error> {
+    pub async fn provider_tokens(&self, of: TokenOwner<'_>) -> Result<Option<ProviderTokens>, Error> {
         self.get(&of.key()).await?.map(entity).transpose()
     }
 
     /// Takes the exclusive right to refresh the tokens until `until`; `false` if another request
     /// has it, or if the tokens are no longer the same as in `old`.
-    pub async fn begin_refresh(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
+    pub async fn begin_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
@@ -133,7 +133,7 @@ impl Store {
 
     /// Gives back the right to refresh. Has no effect if the tokens are no longer the same as in
     /// `old`.
-    pub async fn end_refresh(&self, of: Of<'_>, old: &ProviderTokens) -> Result<(), Error> {
+    pub async fn end_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
@@ -141,7 +141,13 @@ impl Store {
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
     /// report that the token fails, if there is one. Has no effect if the tokens are no longer the
     /// same as in `old`.
-    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
+    pub async fn confirm_tokens(
+        &self,
+        of: TokenOwner<'_>,
+        old: &ProviderTokens,
+        now: Timestamp,
+        report: Option<Report>,
+    ) -> Result<(), Error> {
         let write = match report {
             Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,
             None => Write::update(of.key(), "SET d.confirmed_at = :now"),
@@ -151,7 +157,7 @@ impl Store {
     }
 
     /// Replaces tokens; `false` if they are no longer the same as in `old`.
-    pub async fn replace_tokens(&self, of: Of<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
+    pub async fn replace_tokens(&self, of: TokenOwner<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
         made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }
 }

@@ -10,7 +10,7 @@ use crate::table::retry::Waits;
 use crate::table::write::Write;
 
 /// The maximum number of items that DynamoDB writes in one request.
-const MOST: usize = 25;
+const MAX_ITEMS: usize = 25;
 /// The maximum number of concurrent requests.
 const AT_ONCE: usize = 8;
 
@@ -19,8 +19,8 @@ impl Store {
     /// some items may have been written. Conditions of the writes are ignored.
     pub(crate) async fn write_many(&self, writes: Vec<Write>) -> Result<(), Error> {
         let requests: Vec<WriteRequest> = writes.into_iter().map(Write::request).collect::<Result<_, _>>()?;
-        for some in requests.chunks(MOST * AT_ONCE) {
-            try_join_all(some.chunks(MOST).map(|batch| self.write_batch(batch.to_vec()))).await?;
+        for some in requests.chunks(MAX_ITEMS * AT_ONCE) {
+            try_join_all(some.chunks(MAX_ITEMS).map(|batch| self.write_batch(batch.to_vec()))).await?;
         }
         Ok(())
     }

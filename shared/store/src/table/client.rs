@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsInput;
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use wire::entropy::Entropy;
 
-use crate::table::error::{Cancelled, Error, cancelled, failure};
+use crate::table::error::{Error, TransactionError, cancelled, failure};
 use crate::table::item::{Item, Key, string};
 use crate::table::label::Conflict;
 use crate::table::retry::Waits;
@@ -181,8 +181,8 @@ impl Store {
         let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
         let failed = match self.try_transact(writes).await {
             Ok(()) => return Ok(()),
-            Err(Cancelled::Otherwise(error)) => return Err(error),
-            Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
+            Err(TransactionError::Otherwise(error)) => return Err(error),
+            Err(TransactionError::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
         // Once a limit is reached, nothing else is reported: other failed conditions could tell a
         // caller who is over the limit whether, for example, a guess was right.
@@ -190,11 +190,11 @@ impl Store {
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
 
-    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Cancelled> {
+    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), TransactionError> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
         // DynamoDB executes a transaction once per token, however often it receives the request.
         let token = self.entropy.uuid();
-        let items = items.map_err(Cancelled::Otherwise)?;
+        let items = items.map_err(TransactionError::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
         self.client.call(request).await.map(drop).map_err(cancelled)
     }

@@ -1,9 +1,9 @@
 //! Errors of table accesses.
 
-use aws::Failure;
+use aws::CallError;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use model::limit::Refused;
+use model::limit::Refusal;
 
 use crate::table::label::Conflict;
 use crate::table::retry::UNCERTAIN;
@@ -17,7 +17,7 @@ pub enum Error {
     /// A limit is reached. Nothing was written, although the request may have been counted
     /// ([`crate::limit`]).
     #[error("a rate limit is reached: {0}")]
-    Limited(Refused),
+    Limited(Refusal),
     /// The table or the bucket was throttled, contended, failing or unreachable until the request
     /// ran out of time or attempts. After a lost response or a server error, the write may have
     /// been executed.
@@ -41,12 +41,12 @@ pub enum Error {
 }
 
 /// Whether an earlier attempt at this call may have been executed.
-pub(crate) fn is_uncertain<E>(error: &Failure<E>) -> bool {
+pub(crate) fn is_uncertain<E>(error: &CallError<E>) -> bool {
     error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
 }
 
 /// Translates the error of a failed call.
-pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> Error {
+pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: CallError<E>) -> Error {
     match &error {
         SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
             "ConditionalCheckFailedException" => Error::Conflict(Conflict::default()),
@@ -66,25 +66,25 @@ pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<
 }
 
 /// Why a transaction failed: the conditions of the writes at these positions, or another reason.
-pub(crate) enum Cancelled {
+pub(crate) enum TransactionError {
     ByConditions(Vec<usize>),
     Otherwise(Error),
 }
 
 /// Translates the error of a failed transaction. Failed conditions take precedence over other
 /// reasons, because retries would not help.
-pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Cancelled {
-    let SdkError::ServiceError(service) = &error else { return Cancelled::Otherwise(failure(error)) };
+pub(crate) fn cancelled(error: CallError<TransactWriteItemsError>) -> TransactionError {
+    let SdkError::ServiceError(service) = &error else { return TransactionError::Otherwise(failure(error)) };
     let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else {
-        return Cancelled::Otherwise(failure(error));
+        return TransactionError::Otherwise(failure(error));
     };
     let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();
     let failed: Vec<usize> =
         codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
     if !failed.is_empty() {
-        return Cancelled::ByConditions(failed);
+        return TransactionError::ByConditions(failed);
     }
     let retryable = |code: &&str| matches!(*code, "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded");
     let is_retryable = codes.iter().any(retryable);
-    Cancelled::Otherwise(if is_retryable { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) })
+    TransactionError::Otherwise(if is_retryable { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) })
 }

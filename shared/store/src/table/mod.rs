@@ -14,7 +14,7 @@ mod label;
 pub mod retry;
 pub mod row;
 pub mod sharded;
-mod told;
+mod trail_facts;
 pub mod transfer;
 pub mod volume;
 mod write;

@@ -28,10 +28,10 @@ use wire::entropy::Entropy;
 /// for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
 /// The time limit for one attempt; DynamoDB normally takes milliseconds.
-const ATTEMPT: Duration = Duration::from_secs(2);
-const TRIES: u32 = 10;
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_ATTEMPTS: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// Marks an answer if an earlier attempt at the call may have been executed.
 pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
@@ -49,23 +49,23 @@ pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
 pub(crate) struct Waits<'a> {
     entropy: &'a Entropy,
     deadline: Instant,
-    tries: u32,
+    attempts: u32,
 }
 
 impl<'a> Waits<'a> {
     pub(crate) fn new(entropy: &'a Entropy) -> Self {
         let deadline = DEADLINE.try_with(|deadline| *deadline).unwrap_or_else(|_| Instant::now() + BUDGET);
-        Self { entropy, deadline, tries: 1 }
+        Self { entropy, deadline, attempts: 1 }
     }
 
     /// Waits before the next attempt; `false` if no attempts are left.
     pub(crate) async fn next(&mut self) -> bool {
-        let most = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries - 1)).min(LONGEST_WAIT);
-        let wait = most.mul_f64(self.entropy.fraction());
-        if self.tries >= TRIES || Instant::now() + wait >= self.deadline {
+        let max_wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.attempts - 1)).min(MAX_WAIT);
+        let wait = max_wait.mul_f64(self.entropy.fraction());
+        if self.attempts >= MAX_ATTEMPTS || Instant::now() + wait >= self.deadline {
             return false;
         }
-        self.tries += 1;
+        self.attempts += 1;
         sleep(wait).await;
         true
     }
@@ -101,7 +101,7 @@ impl HttpConnector for Retrying {
 impl Retrying {
     /// Wraps a connector; `entropy` gives the jitter.
     pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
-        Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT) }
+        Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT_TIMEOUT) }
     }
 
     /// Like [`Self::new`], for a service in this process: answers cannot get lost, so attempts are
@@ -131,8 +131,8 @@ impl Retrying {
     }
 
     async fn attempt(&self, request: HttpRequest, waits: &Waits<'_>) -> Result<HttpResponse, ConnectorError> {
-        let Some(most) = self.attempt else { return self.inner.call(request).await };
-        match timeout(most.min(waits.left()), self.inner.call(request)).await {
+        let Some(limit) = self.attempt else { return self.inner.call(request).await };
+        match timeout(limit.min(waits.left()), self.inner.call(request)).await {
             Ok(answer) => answer,
             Err(elapsed) => Err(ConnectorError::timeout(elapsed.into())),
         }
@@ -168,7 +168,7 @@ async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResp
     match answer.take_body().collect().await {
         Ok(body) => {
             let body = body.to_bytes();
-            let outcome = serde_json::from_slice(&body).map_or(Outcome::Final, |failure: Failure| failure.outcome());
+            let outcome = serde_json::from_slice(&body).map_or(Outcome::Final, |failure: ErrorResponse| failure.outcome());
             *answer.body_mut() = SdkBody::from(body);
             (Ok(answer), outcome)
         }
@@ -183,7 +183,7 @@ fn marked(mut answer: HttpResponse) -> HttpResponse {
 
 /// The part of an error response that determines the outcome.
 #[derive(Debug, Deserialize)]
-struct Failure {
+struct ErrorResponse {
     #[serde(rename = "__type")]
     kind: String,
     #[serde(default, rename = "CancellationReasons")]
@@ -196,7 +196,7 @@ struct Reason {
     code: Option<String>,
 }
 
-impl Failure {
+impl ErrorResponse {
     fn outcome(&self) -> Outcome {
         match self.kind.rsplit('#').next().unwrap_or_default() {
             "ProvisionedThroughputExceededException"

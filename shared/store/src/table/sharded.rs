@@ -4,9 +4,9 @@
 //! A list costs half a unit for each 4 KB read and is eventually consistent: new items may be
 //! missing for a moment.
 //!
-//! One request makes at most `ROUNDS` rounds. A search with few matches returns short pages, each
-//! with a position to continue from, instead of slowing down as the list grows. No item is skipped:
-//! a page ends after the last examined item.
+//! One request reads each partition at most `MAX_READS` times. A search with few matches returns
+//! short pages, each with a position to continue from, instead of slowing down as the list grows.
+//! No item is skipped: a page ends after the last examined item.
 
 use std::collections::VecDeque;
 
@@ -17,9 +17,9 @@ use crate::table::error::Error;
 use crate::table::item::{Item, string};
 
 /// The maximum number of reads of each partition for one page.
-const ROUNDS: usize = 3;
+const MAX_READS: usize = 3;
 /// The minimum number of items read at once from a partition, because searches examine many.
-const LEAST_READ: usize = 40;
+const MIN_READ: usize = 40;
 /// The maximum size of a page in bytes, unless it has only one item: the service must not hold more
 /// for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
@@ -37,7 +37,7 @@ pub struct Listing<'a> {
     pub descending: bool,
     /// The maximum number of items in the page.
     pub limit: usize,
-    /// The number of items to read in a round, divided among the partitions; at least `LEAST_READ`
+    /// The number of items to read in a round, divided among the partitions; at least `MIN_READ`
     /// are read from each partition that runs low.
     pub read: usize,
 }
@@ -77,7 +77,7 @@ impl Partition {
     }
 
     /// A partition of the table.
-    pub(crate) fn of_table(key: String) -> Self {
+    pub(crate) fn for_table(key: String) -> Self {
         Self { index: None, key, beginning: None }
     }
 
@@ -137,7 +137,7 @@ impl Store {
         };
         let mut shards: Vec<Shard> = partitions.into_iter().map(shard).collect();
         let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_READS {
             self.refill(&mut shards, &listing).await?;
             while let Some((position, item)) = next(&mut shards, listing.descending) {
                 if let Some((row, size)) = read(&position, item)? {
@@ -158,7 +158,7 @@ impl Store {
 
     /// Reads more from the partitions that run low, in parallel.
     async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
-        let count = listing.read.div_ceil(shards.len()).max(LEAST_READ);
+        let count = listing.read.div_ceil(shards.len()).max(MIN_READ);
         try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing, count))).await.map(drop)
     }
 

@@ -31,7 +31,7 @@ pub struct Page {
 
 /// The result of writing an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// The item was written.
     Written,
     /// The table already had exactly this item.
@@ -42,7 +42,7 @@ pub enum Put {
 
 /// An attribute value in the JSON form of DynamoDB's API.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Typed {
+pub(crate) enum TypedValue {
     S(String),
     N(String),
     B(String),
@@ -50,8 +50,8 @@ pub(crate) enum Typed {
     Bool(bool),
     #[serde(rename = "NULL")]
     Null(bool),
-    M(BTreeMap<String, Typed>),
-    L(Vec<Typed>),
+    M(BTreeMap<String, TypedValue>),
+    L(Vec<TypedValue>),
     #[serde(rename = "SS")]
     Strings(Vec<String>),
     #[serde(rename = "NS")]
@@ -63,7 +63,7 @@ pub(crate) enum Typed {
 #[derive(Serialize, Deserialize)]
 struct Line {
     #[serde(rename = "Item")]
-    item: BTreeMap<String, Typed>,
+    item: BTreeMap<String, TypedValue>,
 }
 
 impl Store {
@@ -88,16 +88,16 @@ impl Store {
     }
 
     /// Writes a line's item if the key is unused; `replace` overwrites an existing item.
-    pub async fn put_line(&self, line: &str, replace: bool) -> Result<Put, Error> {
+    pub async fn put_line(&self, line: &str, replace: bool) -> Result<PutOutcome, Error> {
         let item = read_item(line)?;
         let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
         let put = if replace { put } else { put.condition_expression("attribute_not_exists(pk)") };
         match self.ask(put).await {
-            Ok(_) => Ok(Put::Written),
+            Ok(_) => Ok(PutOutcome::Written),
             Err(Error::Conflict(_)) => {
                 let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
                 let is_same = self.get(&key).await?.as_ref() == Some(&item);
-                Ok(if is_same { Put::Identical } else { Put::Differs(format!("{} / {}", key.pk, key.sk)) })
+                Ok(if is_same { PutOutcome::Identical } else { PutOutcome::Differs(format!("{} / {}", key.pk, key.sk)) })
             }
             Err(error) => Err(error),
         }
@@ -120,41 +120,43 @@ fn read_item(line: &str) -> Result<Item, Error> {
     line.item.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect()
 }
 
-fn typed(value: AttributeValue) -> Result<Typed, Error> {
+fn typed(value: AttributeValue) -> Result<TypedValue, Error> {
     let encoded = |blob: Blob| STANDARD.encode(blob.into_inner());
     Ok(match value {
-        AttributeValue::S(text) => Typed::S(text),
-        AttributeValue::N(number) => Typed::N(number),
-        AttributeValue::B(blob) => Typed::B(encoded(blob)),
-        AttributeValue::Bool(value) => Typed::Bool(value),
-        AttributeValue::Null(value) => Typed::Null(value),
-        AttributeValue::M(map) => Typed::M(map.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()?),
-        AttributeValue::L(list) => Typed::L(list.into_iter().map(typed).collect::<Result<_, _>>()?),
-        AttributeValue::Ss(texts) => Typed::Strings(texts),
-        AttributeValue::Ns(numbers) => Typed::Numbers(numbers),
-        AttributeValue::Bs(blobs) => Typed::Blobs(blobs.into_iter().map(encoded).collect()),
+        AttributeValue::S(text) => TypedValue::S(text),
+        AttributeValue::N(number) => TypedValue::N(number),
+        AttributeValue::B(blob) => TypedValue::B(encoded(blob)),
+        AttributeValue::Bool(value) => TypedValue::Bool(value),
+        AttributeValue::Null(value) => TypedValue::Null(value),
+        AttributeValue::M(map) => {
+            TypedValue::M(map.into_iter().map(|(name, value)| Ok((name, typed(value)?))).collect::<Result<_, Error>>()?)
+        }
+        AttributeValue::L(list) => TypedValue::L(list.into_iter().map(typed).collect::<Result<_, _>>()?),
+        AttributeValue::Ss(texts) => TypedValue::Strings(texts),
+        AttributeValue::Ns(numbers) => TypedValue::Numbers(numbers),
+        AttributeValue::Bs(blobs) => TypedValue::Blobs(blobs.into_iter().map(encoded).collect()),
         _ => return Err(Error::Refused("an attribute has a type that this version does not support".to_owned())),
     })
 }
 
-pub(crate) fn attribute(value: Typed) -> Result<AttributeValue, Error> {
+pub(crate) fn attribute(value: TypedValue) -> Result<AttributeValue, Error> {
     let decoded = |text: String| {
         STANDARD.decode(text).map(Blob::new).map_err(|error| Error::Refused(format!("a binary value is not valid base64: {error}")))
     };
     Ok(match value {
-        Typed::S(text) => AttributeValue::S(text),
-        Typed::N(number) => AttributeValue::N(number),
-        Typed::B(text) => AttributeValue::B(decoded(text)?),
-        Typed::Bool(value) => AttributeValue::Bool(value),
-        Typed::Null(value) => AttributeValue::Null(value),
-        Typed::M(map) => {
+        TypedValue::S(text) => AttributeValue::S(text),
+        TypedValue::N(number) => AttributeValue::N(number),
+        TypedValue::B(text) => AttributeValue::B(decoded(text)?),
+        TypedValue::Bool(value) => AttributeValue::Bool(value),
+        TypedValue::Null(value) => AttributeValue::Null(value),
+        TypedValue::M(map) => {
             let map: Result<HashMap<_, _>, Error> = map.into_iter().map(|(name, value)| Ok((name, attribute(value)?))).collect();
             AttributeValue::M(map?)
         }
-        Typed::L(list) => AttributeValue::L(list.into_iter().map(attribute).collect::<Result<_, _>>()?),
-        Typed::Strings(texts) => AttributeValue::Ss(texts),
-        Typed::Numbers(numbers) => AttributeValue::Ns(numbers),
-        Typed::Blobs(texts) => AttributeValue::Bs(texts.into_iter().map(decoded).collect::<Result<_, _>>()?),
+        TypedValue::L(list) => AttributeValue::L(list.into_iter().map(attribute).collect::<Result<_, _>>()?),
+        TypedValue::Strings(texts) => AttributeValue::Ss(texts),
+        TypedValue::Numbers(numbers) => AttributeValue::Ns(numbers),
+        TypedValue::Blobs(texts) => AttributeValue::Bs(texts.into_iter().map(decoded).collect::<Result<_, _>>()?),
     })
 }
 

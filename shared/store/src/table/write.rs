@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aws::{Client, Failure};
+use aws::{CallError, Client};
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, PutRequest, ReturnValue, TransactWriteItem, Update, WriteRequest,
 };
-use model::limit::Refused;
+use model::limit::Refusal;
 use model::metrics::tally::Tally;
 use model::session::{Amr, Session};
 use model::trail::{Event, Target};
@@ -20,7 +20,7 @@ use wire::id::UserId;
 use crate::table::error::{Error, failure, is_uncertain};
 use crate::table::item::{Item, Key, integer, string};
 use crate::table::label::{Conflict, Label};
-use crate::table::told::Told;
+use crate::table::trail_facts::TrailFacts;
 
 /// The attribute that identifies an item's last put or update by
 /// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
@@ -35,9 +35,9 @@ pub struct Write {
     condition: Option<String>,
     values: Item,
     names: HashMap<String, String>,
-    refusal: Option<Refused>,
+    refusal: Option<Refusal>,
     label: Option<Label>,
-    told: Told,
+    facts: TrailFacts,
 }
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,16 @@ enum Kind {
 
 impl Write {
     fn new(key: Key, kind: Kind) -> Self {
-        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, label: None, told: Told::default() }
+        Self {
+            key,
+            kind,
+            condition: None,
+            values: Item::new(),
+            names: HashMap::new(),
+            refusal: None,
+            label: None,
+            facts: TrailFacts::default(),
+        }
     }
 
     /// Puts an item that must not exist yet.
@@ -111,12 +120,12 @@ impl Write {
 
     /// Sets the refusal to report if the condition fails, for conditions that fail when a limit is
     /// reached.
-    pub(crate) fn or_refuse(mut self, refusal: Refused) -> Self {
+    pub(crate) fn or_refuse(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
         self
     }
 
-    pub(crate) fn refusal(&self) -> Option<Refused> {
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal
     }
 
@@ -137,42 +146,42 @@ impl Write {
 
     /// Sets the user whose account the write changes, for the trail entry.
     pub fn about(mut self, user: impl Into<Option<UserId>>) -> Self {
-        self.told.about(user.into());
+        self.facts.about(user.into());
         self
     }
 
     /// Adds events to the trail entry.
     pub fn tells(mut self, events: impl IntoIterator<Item = Event>) -> Self {
-        self.told.events(events);
+        self.facts.events(events);
         self
     }
 
     /// Sets how the user was authenticated, for the trail entry.
     pub(crate) fn proved_by(mut self, amr: &[Amr]) -> Self {
-        self.told.method(amr);
+        self.facts.method(amr);
         self
     }
 
     /// Records a session start in the trail entry.
     pub(crate) fn begins(mut self, session: &Session) -> Self {
-        self.told.session(session);
+        self.facts.session(session);
         self
     }
 
     /// Adds targets to the trail entry.
     pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Self {
-        self.told.targets(targets);
+        self.facts.targets(targets);
         self
     }
 
     /// Adds the effect of the write on the project's totals to the trail entry.
     pub fn tallies(mut self, tally: &Tally) -> Self {
-        self.told.tally(tally);
+        self.facts.tally(tally);
         self
     }
 
-    pub(crate) fn told(&self) -> &Told {
-        &self.told
+    pub(crate) fn facts(&self) -> &TrailFacts {
+        &self.facts
     }
 
     /// Whether the write changes anything, unlike a check.
@@ -313,7 +322,7 @@ fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
     (!map.is_empty()).then_some(map)
 }
 
-fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> (Error, bool) {
+fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: CallError<E>) -> (Error, bool) {
     let uncertain = is_uncertain(&error);
     (failure(error), uncertain)
 }

@@ -18,18 +18,18 @@ use model::team::Team;
 use tokio::time::Instant;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::deletions::{Ended, Ending};
+use crate::deletions::{DeletionTarget, PendingDeletion};
 use crate::keys::team_key;
 use crate::metrics::activity;
 use crate::profile_image;
 use crate::table::{Error, Item, Label, MAX_WRITES, Store, Write, entity, integer};
 use crate::team::founding::unfounds;
-use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
+use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
 use crate::team::{TeamRow, invitation};
 
 /// The number of members that one transaction deletes, in addition to the team, its picture, its
 /// last day of activity, the count of its invitations, and its place in its creator's quota.
-const AT_ONCE: usize = (MAX_WRITES - 5) / MOST_REMOVE_WRITES;
+const AT_ONCE: usize = (MAX_WRITES - 5) / MAX_REMOVE_WRITES;
 /// The number of parallel transactions.
 const SIDE_BY_SIDE: usize = 8;
 /// How long one call deletes members; the operation's Lambda has ten seconds.
@@ -50,16 +50,16 @@ pub enum Deletion {
 
 /// A team to delete and its first members, read after the team.
 #[derive(Debug)]
-pub struct Doomed {
+pub struct DoomedTeam {
     team: Option<Item>,
     members: Vec<MemberRow>,
 }
 
 impl Store {
     /// Reads the team and its first members.
-    pub async fn doomed(&self, project: &ProjectId, id: TeamId) -> Result<Doomed, Error> {
+    pub async fn doomed(&self, project: &ProjectId, id: TeamId) -> Result<DoomedTeam, Error> {
         let (team, members) = self.team_with_members(project, id, AT_ONCE * SIDE_BY_SIDE).await?;
-        Ok(Doomed { team, members })
+        Ok(DoomedTeam { team, members })
     }
 
     /// Deletes a team; `first` is what [`Self::doomed`] read. If a member makes the request, this
@@ -69,13 +69,13 @@ impl Store {
         project: &ProjectId,
         id: TeamId,
         last: Option<UserId>,
-        first: Doomed,
+        first: DoomedTeam,
         now: Timestamp,
     ) -> Result<Deletion, Error> {
         // The team's creator may have been deleted.
         let (end, mut doomed, mut has_founder) = (Instant::now() + BUDGET, first, true);
         while Instant::now() < end {
-            let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
+            let DoomedTeam { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
             let (is_large, row) = (members.len() > AT_ONCE, TeamRow::of(item.clone())?);
             if row.is_some() && self.owns_projects(project, id).await? {
                 return Ok(Deletion::OwnsProjects);
@@ -107,7 +107,7 @@ impl Store {
         let mark = Write::update(team_key(project, row.team.id), "SET deleting = :version REMOVE gsi1pk, gsi1sk");
         let mark = mark.on("joins = :joins AND attribute_not_exists(deleting)").tallies(&Tally::teams(-1));
         let mark = mark.value(":version", integer(row.version)).value(":joins", integer(row.joins));
-        let ending = Ending { project: project.clone(), what: Ended::Team { id: row.team.id }, begun_at: now };
+        let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::Team { id: row.team.id }, begun_at: now };
         self.transact([mark, ending.note()?]).await
     }
 

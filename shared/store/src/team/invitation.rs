@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
-use model::code::{Code, Rejected};
+use model::code::{Code, CodeRefusal};
 use model::email::Email;
 use model::limit::Subject;
 use model::team::Team;
@@ -48,7 +48,7 @@ const AT_ONCE: usize = 10;
 
 /// What the index of an address stores about an invitation: its id, its team, and the member who
 /// sent it ([`Invitation::invited_by`]).
-type Invited = (InvitationId, TeamId, Option<UserId>);
+type InvitationEntry = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
     Key::new(format!("I#{project}#{id}"), "INVITATION")
@@ -221,7 +221,7 @@ impl Store {
         code: &Code,
         caller: &Subject,
         now: Timestamp,
-    ) -> Result<Result<Invitation, Rejected>, Error> {
+    ) -> Result<Result<Invitation, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_code_as(project, PURPOSE, code, caller, after(now, LIFE)).await?;
         Ok(Invitation::check(stored, attempts, now))
     }
@@ -257,7 +257,8 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<(Invitation, Team)>, Option<InvitationId>), Error> {
         let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
-        let mut found: Vec<Invited> = found.into_iter().flatten().filter(|(id, ..)| after.is_none_or(|after| *id > after)).collect();
+        let mut found: Vec<InvitationEntry> =
+            found.into_iter().flatten().filter(|(id, ..)| after.is_none_or(|after| *id > after)).collect();
         found.sort_unstable();
         let next = found.get(limit.saturating_sub(1)).filter(|_| found.len() > limit).map(|(id, ..)| *id);
         found.truncate(limit);
@@ -292,7 +293,7 @@ impl Store {
         Ok((invitations, next))
     }
 
-    async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<Invited>, Error> {
+    async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<InvitationEntry>, Error> {
         let query = self.query().index_name("gsi2").key_condition_expression("gsi2pk = :pk");
         let query = query.expression_attribute_values(":pk", string(format!("I#{project}#{email}")));
         let mut found = Vec::new();

@@ -12,19 +12,19 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::keys::user_key;
 use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write};
-use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
+use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
 
-/// The maximum number of writes in [`Leaving::writes`] for each team that the user leaves.
-pub const MOST_LEAVE_WRITES: usize = 3;
+/// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
+pub const MAX_LEAVE_WRITES: usize = 3;
 /// The maximum number of memberships that one call deletes by itself; a repeated request continues.
-const MOST_AT_ONCE: usize = 1000;
+const MAX_AT_ONCE: usize = 1000;
 /// The maximum number of invitations revoked in one call. The others are invalid anyway
 /// ([`invitation`](super::invitation)), and expire.
-const MOST_REVOKED: usize = 100;
+const MAX_REVOKED: usize = 100;
 
 /// The teams that a user leaves.
 #[derive(Debug, Default)]
-pub struct Leaving {
+pub struct Departure {
     /// The teams in [`Self::writes`].
     pub teams: BTreeSet<TeamId>,
     /// Writes that delete the remaining memberships, labelled [`Label::Member`]. They do not change
@@ -40,7 +40,7 @@ impl Store {
     ///
     /// Costs a unit for about 15 memberships, two units for each, and half a unit for each team's
     /// invitations.
-    pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Leaving, Error> {
+    pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Departure, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {
             let owned = try_join_all(rows.iter().map(|row| self.is_last_owner(project, row.team_id, user))).await?;
@@ -51,18 +51,18 @@ impl Store {
         // The user's change deletes the selection, if it has room.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
-        for some in others.chunks(MAX_WRITES / MOST_REMOVE_WRITES).take(MOST_AT_ONCE.div_ceil(MAX_WRITES / MOST_REMOVE_WRITES)) {
+        for some in others.chunks(MAX_WRITES / MAX_REMOVE_WRITES).take(MAX_AT_ONCE.div_ceil(MAX_WRITES / MAX_REMOVE_WRITES)) {
             let deleted = self.transact_unrecorded(some.iter().flat_map(|row| remove(project, row)).collect()).await;
             deleted.map_err(|error| match error {
                 Error::Conflict(_) => Error::Unavailable("the user's memberships have changed meanwhile".to_owned()),
                 error => error,
             })?;
         }
-        if others.len() > MOST_AT_ONCE {
+        if others.len() > MAX_AT_ONCE {
             return Err(Error::Unavailable("the user has so many memberships that they cannot all be deleted in one request".to_owned()));
         }
         let writes = rows.iter().flat_map(|row| remove_but_selection(project, row)).map(|write| write.labelled(Label::Member)).collect();
-        Ok(Leaving { teams: rows.iter().map(|row| row.team_id).collect(), writes })
+        Ok(Departure { teams: rows.iter().map(|row| row.team_id).collect(), writes })
     }
 
     /// The user's member items, including the ones in teams being deleted.
@@ -82,13 +82,13 @@ impl Store {
     async fn revoke_sent(&self, project: &ProjectId, user: UserId, rows: &[MemberRow]) -> Result<(), Error> {
         let mut revoked = 0;
         for row in rows {
-            let (invitations, _) = self.invitations_to(project, row.team_id, None, MOST_REVOKED).await?;
-            let sent = invitations.iter().filter(|invitation| invitation.invited_by == Some(user)).take(MOST_REVOKED - revoked);
+            let (invitations, _) = self.invitations_to(project, row.team_id, None, MAX_REVOKED).await?;
+            let sent = invitations.iter().filter(|invitation| invitation.invited_by == Some(user)).take(MAX_REVOKED - revoked);
             for invitation in sent {
                 self.revoke_unrecorded(project, invitation).await?;
                 revoked += 1;
             }
-            if revoked == MOST_REVOKED {
+            if revoked == MAX_REVOKED {
                 break;
             }
         }

@@ -85,7 +85,7 @@ impl MemberRow {
     }
 
     /// The member, with the creation time of the team, if known.
-    pub fn of_team_since(self, team_created_at: Option<jiff::Timestamp>) -> Self {
+    pub fn with_team_created_at(self, team_created_at: Option<jiff::Timestamp>) -> Self {
         Self { team_created_at, ..self }
     }
 
@@ -158,7 +158,7 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
 }
 
 /// The maximum number of writes of [`remove`].
-pub(crate) const MOST_REMOVE_WRITES: usize = 4;
+pub(crate) const MAX_REMOVE_WRITES: usize = 4;
 
 /// Deletes both items of a member during the deletion of the user, with the picture of the profile;
 /// fails if the member has a picture other than `picture`.

@@ -15,13 +15,13 @@ use crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::trail::Entry;
-use model::trail::chain::{Covered, Head, Link};
+use model::trail::chain::{CoveredEntry, Head, Link};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::metrics::counters::Counters;
-use crate::reseal::Resealed;
+use crate::reseal::ResealResult;
 use crate::table::transfer::write_item;
 use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable, string};
 use crate::trail::{self, day_partition};
@@ -33,7 +33,7 @@ const LAST_LINKS: i32 = 20;
 
 /// A link or a head with its message authentication code (MAC).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Signed<T> {
+pub struct SignedItem<T> {
     /// The link or the head.
     #[serde(rename = "signed")]
     pub of: T,
@@ -53,7 +53,7 @@ pub struct Chain<'a> {
 /// An entry of a day.
 pub struct DayEntry {
     /// The entry as links record it.
-    pub covered: Covered,
+    pub covered: CoveredEntry,
     /// The entry itself; `None` if it cannot be parsed.
     pub entry: Option<Entry>,
 }
@@ -106,7 +106,7 @@ pub fn project_of(partition: &str) -> Option<ProjectId> {
 }
 
 /// An entry as links record it.
-fn covered(mut item: Item) -> Result<Covered, Error> {
+fn covered(mut item: Item) -> Result<CoveredEntry, Error> {
     let lacks = |name: &str| Error::Refused(format!("a trail entry has no {name}"));
     let position = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().ok_or_else(|| lacks("sk"))?;
     let (count, until) = (number(&item, "n"), number(&item, table::TTL).unwrap_or_default());
@@ -114,7 +114,7 @@ fn covered(mut item: Item) -> Result<Covered, Error> {
     for name in ["n", "mark", table::TTL] {
         item.remove(name);
     }
-    Ok(Covered { position, digest: Digest::of(&write_item(item)?), count, until })
+    Ok(CoveredEntry { position, digest: Digest::of(&write_item(item)?), count, until })
 }
 
 fn no_secret(error: NoSecret) -> Error {
@@ -123,7 +123,7 @@ fn no_secret(error: NoSecret) -> Error {
 
 impl Store {
     /// The head of a project's chain; `None` before the first link.
-    pub async fn trail_head(&self, project: &ProjectId) -> Result<Option<Signed<Head>>, Error> {
+    pub async fn trail_head(&self, project: &ProjectId) -> Result<Option<SignedItem<Head>>, Error> {
         self.get(&head_key(project)).await?.map(entity).transpose()
     }
 
@@ -143,8 +143,8 @@ impl Store {
         let Chain { project, keys } = *of;
         let next = Head::of(&link);
         let (key, expires_at) = (link_key(project, link.number), link.expires_at);
-        let link = Signed { mac: keys.sign(&link.text(project)).map_err(no_secret)?, of: link };
-        let signed = Signed { mac: keys.sign(&next.text(project)).map_err(no_secret)?, of: &next };
+        let link = SignedItem { mac: keys.sign(&link.text(project)).map_err(no_secret)?, of: link };
+        let signed = SignedItem { mac: keys.sign(&next.text(project)).map_err(no_secret)?, of: &next };
         let link = Write::create(key, &link)?.expires(Timestamp::from_second(expires_at).unwrap_or(Timestamp::MAX));
         let write = match head {
             None => Write::create(head_key(project), &signed)?,
@@ -156,13 +156,13 @@ impl Store {
 
     /// The entries covered by links with a watermark not before a position, each as recorded in the
     /// newest such link.
-    pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, Covered>, Error> {
-        let (mut found, mut from): (HashMap<String, Covered>, _) = (HashMap::new(), None);
+    pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, CoveredEntry>, Error> {
+        let (mut found, mut from): (HashMap<String, CoveredEntry>, _) = (HashMap::new(), None);
         loop {
             let query = self.links(project).scan_index_forward(false).limit(LAST_LINKS).set_exclusive_start_key(from);
             let (items, next) = self.query_page(query).await?;
             for item in items {
-                let link: Signed<Link> = entity(item)?;
+                let link: SignedItem<Link> = entity(item)?;
                 if link.of.watermark.as_str() < position {
                     return Ok(found);
                 }
@@ -211,9 +211,9 @@ impl Store {
 
     /// Replaces the MAC of a link or head if the MAC was made with the previous secret. Does
     /// nothing for other items.
-    pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<Resealed, Error> {
-        let Some((key, text, mac)) = authenticated(item)? else { return Ok(Resealed::default()) };
-        let count = |anew: usize, current: usize| Resealed { anew, current, lost: Vec::new() };
+    pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<ResealResult, Error> {
+        let Some((key, text, mac)) = authenticated(item)? else { return Ok(ResealResult::default()) };
+        let count = |anew: usize, current: usize| ResealResult { anew, current, lost: Vec::new() };
         match keys.verify(&text, &mac) {
             Some(Generation::Current) => Ok(count(0, 1)),
             Some(Generation::Previous) => {
@@ -225,7 +225,7 @@ impl Store {
                     Err(error) => Err(error),
                 }
             }
-            None => Ok(Resealed { lost: vec![format!("{} / {}, mac", key.pk, key.sk)], ..Resealed::default() }),
+            None => Ok(ResealResult { lost: vec![format!("{} / {}, mac", key.pk, key.sk)], ..ResealResult::default() }),
         }
     }
 }
@@ -236,10 +236,10 @@ fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
     let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());
     let Some(project) = project else { return Ok(None) };
     let (text, mac) = if key.sk == HEAD {
-        let Signed { of, mac }: Signed<Head> = entity(item.clone())?;
+        let SignedItem { of, mac }: SignedItem<Head> = entity(item.clone())?;
         (of.text(&project), mac)
     } else {
-        let Signed { of, mac }: Signed<Link> = entity(item.clone())?;
+        let SignedItem { of, mac }: SignedItem<Link> = entity(item.clone())?;
         (of.text(&project), mac)
     };
     Ok(Some((key, text, mac)))

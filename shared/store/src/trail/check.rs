@@ -9,14 +9,14 @@ use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use model::project::retention::longest_retention;
-use model::trail::chain::{Covered, Link, OVERLAP};
-use model::trail::check::{Chain, CoveredDay, DayReport, Expected, Problem};
+use model::project::retention::max_retention;
+use model::trail::chain::{CoveredEntry, Link, OVERLAP};
+use model::trail::check::{Chain, CoveredDay, DayReport, ExpectedLink, Problem};
 use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::table::{Error, Item, Key, Store, entity};
-use crate::trail::chain::{Signed, earlier, number_of, time_of};
+use crate::trail::chain::{SignedItem, earlier, number_of, time_of};
 use crate::trail::day;
 
 /// How long expired items may still be in the table.
@@ -49,13 +49,13 @@ impl Store {
         &self,
         project: &ProjectId,
         keys: &TrailKeys,
-        expected: Option<Expected>,
+        expected: Option<ExpectedLink>,
         now: Timestamp,
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
-        let (first, longest) = (self.trail_head(project).await?, longest_retention() + LATE_EXPIRY);
+        let (first, max_age) = (self.trail_head(project).await?, max_retention() + LATE_EXPIRY);
         let fresh = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
-        let mut days = Days { store: self, project, next: day(after(now, -longest)), fresh, now };
+        let mut days = Days { store: self, project, next: day(after(now, -max_age)), fresh, now };
         let (mut chain, mut from, mut seen) = (Chain::new(project, keys, expected, now), None, None);
         let head = loop {
             let (items, next) = self.query_page(self.links(project).set_exclusive_start_key(from.clone())).await?;
@@ -91,7 +91,7 @@ impl Store {
 }
 
 /// The number in the key of a link, and the link; `None` if the link cannot be parsed.
-fn read(item: Item) -> (u64, Option<Signed<Link>>) {
+fn read(item: Item) -> (u64, Option<SignedItem<Link>>) {
     let number = Key::of(&item).and_then(|key| number_of(&key.sk)).unwrap_or_default();
     (number, entity(item).ok())
 }
@@ -126,7 +126,7 @@ impl Days<'_> {
         Ok(())
     }
 
-    async fn entries(&self, day: Date) -> Result<Vec<Covered>, Error> {
+    async fn entries(&self, day: Date) -> Result<Vec<CoveredEntry>, Error> {
         let (mut entries, mut after) = (Vec::new(), String::new());
         loop {
             let page = self.store.day_of_trail(self.project, day, &after, "~").await?;

@@ -2,7 +2,7 @@
 //!
 //! A page costs one unit for each 4 KB read from the table, half as much from the index. Days are
 //! read in parallel, and twice as many after each round without entries, so that long gaps take few
-//! round trips. One request stops after [`MOST_DAYS`] days or `MOST_READ` entries: a search with
+//! round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
 //! few matches returns short pages, each with a position to continue from. Expired entries are left
 //! out, because DynamoDB may delete them only days later.
 
@@ -10,7 +10,7 @@ use futures_util::future::try_join_all;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use model::project::retention::longest_retention;
+use model::project::retention::max_retention;
 use model::trail::Entry;
 use wire::clock::after;
 use wire::id::{ProjectId, UserId};
@@ -21,9 +21,9 @@ use crate::trail::{self, day, day_partition, user_partition};
 
 /// How many days one request reads before it stops; the last round may exceed that number. Until
 /// entries are found, the rounds read 1, 2, 4 days and so on.
-pub const MOST_DAYS: usize = 63;
+pub const MAX_DAYS: usize = 63;
 /// How many entries one request reads before it stops; the last round may exceed that number.
-const MOST_READ: usize = 1000;
+const MAX_READ: usize = 1000;
 /// How far ahead the clock of an entry's writer may be.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
@@ -55,12 +55,12 @@ struct Part {
 }
 
 /// The entries of a part with their positions, and whether the part has no more.
-type Found = (Vec<(String, Item)>, bool);
+type EntriesOfPart = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
     /// The time before which all entries have expired or are outside the list.
     fn oldest(&self) -> Timestamp {
-        self.from.max(after(self.now, -longest_retention()))
+        self.from.max(after(self.now, -max_retention()))
     }
 
     fn start(&self) -> String {
@@ -106,7 +106,7 @@ impl Store {
         let first = sortable(listing.oldest());
         let (mut rows, mut bytes) = (Vec::new(), 0);
         let (mut before, mut width, mut days, mut read) = (listing.start(), 1, 0, 0);
-        while days < MOST_DAYS && read < MOST_READ {
+        while days < MAX_DAYS && read < MAX_READ {
             if before <= first {
                 return Ok(Page { rows, next: None });
             }
@@ -138,7 +138,7 @@ impl Store {
     }
 
     /// The entries of a part between `first` and another position, newest first.
-    async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<Found, Error> {
+    async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<EntriesOfPart, Error> {
         let sk = if part.index.is_some() { "gsi1sk" } else { "sk" };
         let pk = if part.index.is_some() { "gsi1pk" } else { "pk" };
         let query = self

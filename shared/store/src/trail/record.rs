@@ -1,9 +1,10 @@
 //! A request's trail entry, written in the first transaction with a change.
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
-//! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
-//! `Store::write` add the entry, so operations need not, and an entry is written if and only if its
-//! change is. Other writes, such as counters and times of last use, use `Store::write_unrecorded`.
+//! ([`by`]), and each write says whose account it changes and how (`TrailFacts`). `Store::transact`
+//! and `Store::write` add the entry, so operations need not, and an entry is written if and only if
+//! its change is. Other writes, such as counters and times of last use, use
+//! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
 //! successful one, whatever happens to later ones.
@@ -36,7 +37,7 @@ tokio::task_local! {
 
 /// The facts about a request known before anything is read.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct RequestStart {
     /// The id of the trail entry.
     pub id: TrailEntryId,
     /// When the request began.
@@ -74,8 +75,8 @@ enum Phase {
 }
 
 /// Runs a request that writes an entry if it changes anything.
-pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
-    let Started { id, at, operation, targets, fields, place } = started;
+pub async fn within<F: Future>(started: RequestStart, future: F) -> F::Output {
+    let RequestStart { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
     let (events, method, access, user_id) = (Vec::new(), Vec::new(), None, None);
     let (tally, rules) = (Tally::default(), BTreeMap::new());
@@ -115,7 +116,7 @@ pub fn rejected() {
 }
 
 /// Work on a project by the system or the command line.
-pub struct BySystem<'a> {
+pub struct SystemWork<'a> {
     /// The name of the operation.
     pub operation: &'a str,
     /// The names of the settings changed.
@@ -126,12 +127,12 @@ pub struct BySystem<'a> {
     pub entropy: &'a Entropy,
 }
 
-impl BySystem<'_> {
+impl SystemWork<'_> {
     /// Runs `work`, and records any change as one entry by the system in the trail of `project`.
     pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
         let at = self.clock.now();
         let id = self.entropy.ordered_uuid(at).into();
-        let started = Started { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
+        let started = RequestStart { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
         // Boxed; otherwise each nested future would contain a copy of `work`.
         let work = Box::pin(work);
         within(started, async move {
@@ -193,7 +194,7 @@ impl Turn {
                 tracing::error!(operation = state.entry.operation, "a change does not belong to any project's trail");
                 return Ok(None);
             };
-            let write = trail::put(project, &told(&state.entry, writes), *days)?;
+            let write = trail::put(project, &with_facts(&state.entry, writes), *days)?;
             state.phase = Phase::Writing;
             write
         };
@@ -240,15 +241,15 @@ impl Store {
 }
 
 /// The entry with the facts stated by the writes.
-fn told(entry: &Entry, writes: &[Write]) -> Entry {
+fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
-    for told in writes.iter().map(Write::told) {
-        entry.user_id = entry.user_id.or(told.user);
-        entry.events.extend(&told.events);
-        entry.method.extend(&told.method);
-        entry.tally.merge(&told.tally, 1);
-        told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
-        match (told.session, told.user, entry.actor) {
+    for facts in writes.iter().map(Write::facts) {
+        entry.user_id = entry.user_id.or(facts.user);
+        entry.events.extend(&facts.events);
+        entry.method.extend(&facts.method);
+        entry.tally.merge(&facts.tally, 1);
+        facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
+        match (facts.session, facts.user, entry.actor) {
             // Anonymous until now, the caller is identified by the session from now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),

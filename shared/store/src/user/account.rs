@@ -18,7 +18,7 @@ use model::user::passkey::Passkey;
 use model::user::{Channel, User};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::deletions::{Ended, Ending};
+use crate::deletions::{DeletionTarget, PendingDeletion};
 use crate::keys::user_key;
 use crate::metrics::activity;
 use crate::passkey;
@@ -32,7 +32,7 @@ use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, ren
 /// Marks a user whose deletion has begun but takes several transactions.
 const ENDING: &str = "ending";
 /// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
-const MOST_DELETED_WRITES: usize = 3;
+const MAX_DELETED_WRITES: usize = 3;
 
 /// The outcome of a change.
 #[derive(Debug)]
@@ -52,18 +52,18 @@ pub enum Outcome {
 }
 
 /// Something that a user claims.
-enum Claimed {
+enum UserClaim {
     Email(Email),
     Account(ProviderAccount),
     Passkey(Box<Passkey>),
 }
 
-impl From<Claimed> for Outcome {
-    fn from(claimed: Claimed) -> Self {
+impl From<UserClaim> for Outcome {
+    fn from(claimed: UserClaim) -> Self {
         match claimed {
-            Claimed::Email(email) => Self::EmailTaken(email),
-            Claimed::Account(account) => Self::AccountTaken(account),
-            Claimed::Passkey(passkey) => Self::PasskeyTaken(passkey),
+            UserClaim::Email(email) => Self::EmailTaken(email),
+            UserClaim::Account(account) => Self::AccountTaken(account),
+            UserClaim::Passkey(passkey) => Self::PasskeyTaken(passkey),
         }
     }
 }
@@ -75,7 +75,7 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
 /// The claim writes for a change to a user (except releases of passkeys), and the deletions of
 /// removed provider accounts' tokens, each with the email address, provider account or passkey that
 /// it concerns.
-fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
+fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(UserClaim, Write)>, Error> {
     let mut writes = Vec::new();
     for channel in claimed(after) {
         let claim = EmailClaim::of(after, channel);
@@ -85,14 +85,14 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
             Some(old) if old != claim => renew_email_claim(project, &channel.value, &claim)?,
             Some(_) => continue,
         };
-        writes.push((Claimed::Email(channel.value.clone()), write));
+        writes.push((UserClaim::Email(channel.value.clone()), write));
     }
     for channel in claimed(before).filter(|old| !claimed(after).any(|channel| channel.value == old.value)) {
-        writes.push((Claimed::Email(channel.value.clone()), release(project, before, &channel.value)));
+        writes.push((UserClaim::Email(channel.value.clone()), release(project, before, &channel.value)));
     }
     writes.extend(account_writes(project, before, after)?);
     let passkeys = passkey::claims(project, before, after)?;
-    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(Box::new(passkey)), write)));
+    writes.extend(passkeys.into_iter().map(|(passkey, write)| (UserClaim::Passkey(Box::new(passkey)), write)));
     Ok(writes)
 }
 
@@ -104,7 +104,7 @@ pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Resul
     Ok(writes)
 }
 
-fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
+fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(UserClaim, Write)>, Error> {
     let of = |user: &User, account: &ProviderAccount| user.provider_accounts.iter().find(|own| own.is_same(account)).cloned();
     let mut writes = Vec::new();
     for account in &after.provider_accounts {
@@ -115,17 +115,17 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
             }
             Some(_) => continue,
         };
-        writes.push((Claimed::Account(account.clone()), write));
+        writes.push((UserClaim::Account(account.clone()), write));
     }
     for account in before.provider_accounts.iter().filter(|account| of(after, account).is_none()) {
         let gone = [account::release(project, account, before.id), drop_tokens(project, before.id, account)];
-        writes.extend(gone.map(|write| (Claimed::Account(account.clone()), write)));
+        writes.extend(gone.map(|write| (UserClaim::Account(account.clone()), write)));
     }
     Ok(writes)
 }
 
 /// The claimed things, and the writes, labelled by position.
-fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
+fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
 }
@@ -137,7 +137,7 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
 
 /// An email address whose claim changes users.
 #[derive(Clone, Copy)]
-pub struct Taken<'a> {
+pub struct TakenAddress<'a> {
     /// The address.
     pub email: &'a Email,
     /// The user who loses the claim, as the transaction writes it, with the version that was read.
@@ -189,13 +189,13 @@ impl Store {
         project: &ProjectId,
         row: &UserRow,
         after: &User,
-        taken: Taken<'_>,
+        taken: TakenAddress<'_>,
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
-        let Taken { email, holder } = taken;
+        let TakenAddress { email, holder } = taken;
         let mut claims = claim_writes(project, &row.user, after)?;
         for (of, write) in &mut claims {
-            if let (Claimed::Email(of), Some(channel)) = (of, after.channel_of(email))
+            if let (UserClaim::Email(of), Some(channel)) = (of, after.channel_of(email))
                 && of == email
             {
                 *write = take_email_claim(project, email, &EmailClaim::of(after, channel), holder.user.id)?;
@@ -215,7 +215,7 @@ impl Store {
         project: &ProjectId,
         row: &UserRow,
         after: &User,
-        claims: Vec<(Claimed, Write)>,
+        claims: Vec<(UserClaim, Write)>,
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
         let (mut claimed, claims) = labelled(claims);
@@ -296,8 +296,8 @@ impl Store {
         let words = no_words(project, &row.user);
         let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(words).chain(image).chain([active]).collect();
         let memberships = self.removals_of_deleted(project, id, teams).await?;
-        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MOST_DELETED_WRITES {
-            let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
+        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MAX_DELETED_WRITES {
+            let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::User { id }, begun_at: now }.note()?;
             if !is_ending {
                 // With the mark, the trail counts the deletion once, whoever completes it.
                 let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
@@ -307,7 +307,7 @@ impl Store {
                     Err(error) => return Err(error),
                 }
             }
-            let chunks = memberships.chunks(MAX_WRITES / MOST_DELETED_WRITES).map(|some| self.transact(some.concat()));
+            let chunks = memberships.chunks(MAX_WRITES / MAX_DELETED_WRITES).map(|some| self.transact(some.concat()));
             return match futures_util::future::try_join_all(chunks).await {
                 Ok(_) | Err(Error::Conflict(_)) => Ok(Outcome::Changed),
                 Err(error) => Err(error),

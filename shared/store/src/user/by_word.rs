@@ -35,7 +35,7 @@ use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_positio
 use crate::user::{UserRow, email_claim_key, unchanged};
 
 /// The maximum number of attempts to index a user during concurrent changes.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The partition of the words of a shard's users.
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
@@ -86,7 +86,7 @@ impl Store {
         keep: impl Fn(&User) -> bool,
     ) -> Result<UserPage, Error> {
         let of_shard = |shard, from| {
-            let own = Partition::of_table(partition(project, shard)).beginning_with(from);
+            let own = Partition::for_table(partition(project, shard)).beginning_with(from);
             [own, Partition::gsi2(addresses(project, shard)).beginning_with(from)]
         };
         let beginnings = search.beginnings().iter().map(|beginning| cut(beginning));
@@ -102,7 +102,7 @@ impl Store {
     pub(super) async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let mut row = row.clone();
-        optimistic!(ROUNDS, |round| {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 let Some(again) = self.user(project, id).await? else { return Ok(()) };
                 row = again;

@@ -13,9 +13,9 @@ use crate::user::{USER_SHARDS, list_partition};
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {
-    /// Reads all users of a project from the index; `None` if there are more than `most`. Costs
+    /// Reads all users of a project from the index; `None` if there are more than `max`. Costs
     /// half a unit for each 4 KB.
-    pub async fn tallies_of_users(&self, project: &ProjectId, most: usize) -> Result<Option<Users>, Error> {
+    pub async fn tallies_of_users(&self, project: &ProjectId, max: usize) -> Result<Option<Users>, Error> {
         let mut users = Users::new();
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;
@@ -25,7 +25,7 @@ impl Store {
                     let user: User = entity(item)?;
                     users.insert(user.id, Tally::of(&user));
                 }
-                if users.len() > most {
+                if users.len() > max {
                     return Ok(None);
                 }
                 from = next;

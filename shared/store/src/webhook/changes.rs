@@ -87,7 +87,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
 }
 
 /// The change in a record; `None` if such changes do not have webhook events.
-pub fn of(record: Record) -> Result<Option<Change>, Error> {
+pub fn parse(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };
     let (id, sk) = (parts.next(), record.key.sk.as_str());

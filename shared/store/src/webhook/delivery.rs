@@ -23,7 +23,7 @@ pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
-const ROUNDS: usize = 5;
+const MAX_QUERIES: usize = 5;
 
 /// A delivery to record.
 #[derive(Debug, Clone)]
@@ -77,13 +77,13 @@ impl NewDelivery {
     }
 }
 
-/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `most` bytes
+/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `max` bytes
 /// in total.
-pub(super) fn parts<T>(all: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+pub(super) fn parts<T>(all: Vec<T>, max: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
         let size = bytes(&one);
-        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= most) {
+        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= max) {
             Some((total, part)) => {
                 *total += size;
                 part.push(one);
@@ -188,7 +188,7 @@ impl Store {
                 && listing.event_type.is_none_or(|event_type| event_type == delivery.event_type)
         };
         let (mut rows, mut bytes, mut before) = (Vec::new(), 0, listing.after.map_or_else(|| "DELIVERY#~".to_owned(), str::to_owned));
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_QUERIES {
             let query = self
                 .query()
                 .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :before")

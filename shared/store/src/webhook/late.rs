@@ -42,19 +42,19 @@ use crate::webhook::keys::{LATE_SHARDS, endpoint_key, late_partitions};
 use crate::webhook::queue::due;
 
 /// How long refused deliveries are retried before they are set aside.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
 /// The number of items whose keys are read from each partition at once; this costs one unit for
 /// each 4 KB of the items.
 const READ: i32 = 2;
 /// The number of partitions tried for an item.
-const TRIES: usize = 2;
+const MAX_PARTITIONS: usize = 2;
 /// How long moving late deliveries may wait for the table.
 const MOVING: Duration = Duration::from_secs(4);
 
 /// A delivery in an item, with its position and the key of the item that changed.
-type Packed = (Delivery, String, String);
+type PackedDelivery = (Delivery, String, String);
 
 /// Alternative writes of one item with these deliveries, one for each partition to try, in order.
 fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
@@ -62,16 +62,16 @@ fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let sk = format!("LATE#{}#{}", first.position, last.position);
     let shard = usize::from(first.delivery.id.uuid().as_bytes()[15]);
     let expires_at = part.iter().map(|new| new.delivery.expires_at()).max().unwrap_or_default();
-    let packed: Vec<Packed> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
+    let packed: Vec<PackedDelivery> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
     let plain = serde_json::to_vec(&packed).map_err(|error| Error::Refused(error.to_string()))?;
     let packed = AttributeValue::B(Blob::new(lz4_flex::compress_prepend_size(&plain)));
-    let partitions = late_partitions(&lane.0, lane.1).cycle().skip(shard % usize::from(LATE_SHARDS)).take(TRIES);
+    let partitions = late_partitions(&lane.0, lane.1).cycle().skip(shard % usize::from(LATE_SHARDS)).take(MAX_PARTITIONS);
     partitions.map(|pk| Ok(Write::put(Key::new(pk, sk.clone()), &())?.attribute("packed", packed.clone()).expires(expires_at))).collect()
 }
 
 fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     let packed = item.get("packed")?.as_b().ok()?;
-    let packed: Vec<Packed> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
+    let packed: Vec<PackedDelivery> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
     let new = |(delivery, position, object)| NewDelivery { lane: lane.clone(), delivery, position, object };
     Some(packed.into_iter().map(new).collect())
 }
@@ -105,7 +105,7 @@ impl Store {
     /// Records deliveries that fit into one transaction. If the table refuses it, records each
     /// endpoint's separately, and returns those still refused.
     async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
-        match within(PATIENCE, self.record_new(part.clone(), now)).await {
+        match within(TIMEOUT, self.record_new(part.clone(), now)).await {
             Err(Error::Unavailable(_)) => {}
             result => return result.map(|()| Vec::new()),
         }
@@ -115,7 +115,7 @@ impl Store {
                 Err(Error::Unavailable(_)) => Ok(true),
                 result => result.map(|()| false),
             });
-            let refused = within(PATIENCE, try_join_all(apart)).await?;
+            let refused = within(TIMEOUT, try_join_all(apart)).await?;
             let mut refused = refused.into_iter();
             lanes.retain(|_| refused.next() == Some(true));
         }
@@ -150,7 +150,7 @@ impl Store {
     async fn store_late(&self, puts: Vec<Write>) -> Result<(), Error> {
         let mut result = Ok(());
         for put in puts {
-            result = within(PATIENCE, self.write_unrecorded(put)).await;
+            result = within(TIMEOUT, self.write_unrecorded(put)).await;
             if !matches!(result, Err(Error::Unavailable(_))) {
                 break;
             }

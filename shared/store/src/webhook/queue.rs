@@ -44,7 +44,7 @@ pub struct Place {
 
 /// An endpoint that a worker has claimed.
 #[derive(Debug, Clone)]
-pub struct Claimed {
+pub struct ClaimedEndpoint {
     /// The project and the endpoint.
     pub lane: Lane,
     /// The health of the endpoint after its last attempts.
@@ -116,8 +116,8 @@ pub(super) fn health(item: &Item) -> Health {
 }
 
 /// Ends a claim and writes the state of the endpoint. The caller must add the condition.
-fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> {
-    let ((project, endpoint), Claimed { health, until, .. }) = (&claimed.lane, claimed);
+fn released(claimed: &ClaimedEndpoint, next: Option<Timestamp>) -> Result<Write, Error> {
+    let ((project, endpoint), ClaimedEndpoint { health, until, .. }) = (&claimed.lane, claimed);
     let mut write = Write::update(state_key(project, *endpoint), String::new()).value(":until", integer(until.as_millisecond()));
     let (mut sets, mut removes) = (vec!["#last = :last".to_owned()], vec!["lease, held".to_owned()]);
     for (name, time) in [("failing_since", health.failing_since), ("failed_at", health.failed_at)] {
@@ -159,7 +159,7 @@ impl Store {
     }
 
     /// Claims an endpoint; `None` if another worker has claimed it.
-    pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
+    pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<ClaimedEndpoint>, Error> {
         let until = after(now, LEASE);
         // If the claim creates the state, this gives it a version, too.
         let claims = "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :zero";
@@ -171,7 +171,7 @@ impl Store {
         match due(claim, (project, *endpoint), until).send_returning(&self.client, &self.table).await {
             Ok(item) => {
                 let version = number(&item, "version").unwrap_or_default();
-                Ok(Some(Claimed { lane: (project.clone(), *endpoint), health: health(&item), version, until }))
+                Ok(Some(ClaimedEndpoint { lane: (project.clone(), *endpoint), health: health(&item), version, until }))
             }
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
@@ -181,7 +181,7 @@ impl Store {
     /// Ends a claim: the endpoint is due again at `next` (`None`: once a delivery is recorded), or
     /// at once if a delivery was recorded during the claim. Does nothing if the lease has passed to
     /// another worker.
-    pub async fn release_webhook(&self, claimed: &Claimed, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
+    pub async fn release_webhook(&self, claimed: &ClaimedEndpoint, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
             Err(Error::Conflict(_)) => match self.write_unrecorded(released(claimed, Some(now))?.on("lease = :until")).await {

@@ -12,7 +12,7 @@ use crate::webhook::queue::wake;
 
 /// The maximum number of failed deliveries that one call returns, not counting further ones with
 /// the last one's creation time.
-const MOST_REPLAYED: usize = 1000;
+const MAX_REPLAYED: usize = 1000;
 /// How many bytes of bodies one call reads.
 const MAX_BODIES: usize = 3 << 20;
 
@@ -74,7 +74,7 @@ impl Store {
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let delivery: Delivery = entity(item)?;
-                let is_full = failed.len() >= MOST_REPLAYED || bytes > MAX_BODIES;
+                let is_full = failed.len() >= MAX_REPLAYED || bytes > MAX_BODIES;
                 if is_full && failed.last().is_some_and(|last: &Delivery| last.created_at < delivery.created_at) {
                     return Ok((failed, Some(delivery.created_at)));
                 }

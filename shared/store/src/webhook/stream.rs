@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::table::transfer::Typed;
+use crate::table::transfer::TypedValue;
 use crate::table::{Error, Item, Key};
 
 /// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
@@ -43,7 +43,7 @@ impl Record {
 }
 
 fn item(image: &Value) -> Result<Item, Error> {
-    let image: BTreeMap<String, Typed> =
+    let image: BTreeMap<String, TypedValue> =
         serde_json::from_value(image.clone()).map_err(|error| Error::Refused(format!("an image in the stream is malformed: {error}")))?;
     image.into_iter().map(|(name, value)| Ok((name, crate::table::transfer::attribute(value)?))).collect()
 }

@@ -2,7 +2,7 @@
 //! project `internal`: over the API, only their own members administer them.
 
 use anyhow::{anyhow, bail};
-use flows::teams::{Joined, joining};
+use flows::teams::{TeamToJoin, joining};
 use model::email::any::AnyEmail;
 use model::project::Project;
 use model::team::Team;
@@ -52,7 +52,7 @@ impl Operator {
 
     pub(super) async fn add(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
         let (Self { tools, project }, user) = (self, self.user(user).await?);
-        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None, user_version: None }, &user)?);
+        let join = tools.store.transact(joining(&tools.app()?, project, TeamToJoin { team, created_at: None, user_version: None }, &user)?);
         match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
             Ok(()) => {}
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {

@@ -119,7 +119,7 @@ fn item_of(key: &Key) -> Item {
 
 /// Status and code of an error. If a request has several faults, which one the message names
 /// depends on the order of a map.
-fn described<E: ProvideErrorMetadata>(failure: aws::Failure<E>) -> String {
+fn described<E: ProvideErrorMetadata>(failure: aws::CallError<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?}", failure.code())
 }

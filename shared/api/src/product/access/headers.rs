@@ -85,16 +85,16 @@ impl<'a> Headers<'a> {
 
     /// Checks that the branch exists, and then that the access level is sufficient for the
     /// operation.
-    pub(super) fn suffice(&self, least: Level) -> Result<(), KnownError> {
+    pub(super) fn suffice(&self, min_level: Level) -> Result<(), KnownError> {
         if self.branch != "main" {
             return Err(KnownError::BranchDoesNotExist { branch_id: echoed(self.branch).to_owned() });
         }
-        if self.level >= least {
+        if self.level >= min_level {
             return Ok(());
         }
         Err(KnownError::InsufficientAccessType {
             actual_access_type: self.level.name().to_owned(),
-            allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= least).map(Level::name).collect(),
+            allowed_access_types: Level::ALL.into_iter().filter(|level| *level >= min_level).map(Level::name).collect(),
         })
     }
 

@@ -14,7 +14,7 @@ use crate::product::access::request::{Identity, Request};
 impl Request<'_> {
     /// The checks that need the items, in order: project, user, proof of the access level, level
     /// and permissions that the operation requires.
-    pub(super) async fn prove(&self, lookup: Lookup, items: &Items, least: Level) -> Result<Identity, Error> {
+    pub(super) async fn prove(&self, lookup: Lookup, items: &Items, min_level: Level) -> Result<Identity, Error> {
         let (app, headers) = (self.app, &self.headers);
         let Some(proof) = lookup.proof(items)? else {
             unproved(app, None, &self.caller.place).await?;
@@ -25,7 +25,7 @@ impl Request<'_> {
             self.prove_level(&proof, items).await?;
             lookup.remember(&app.proofs, &proof);
         }
-        headers.suffice(least)?;
+        headers.suffice(min_level)?;
         if headers.admin_token.is_none() {
             permit(proof.key.as_deref(), self.route)?;
         }

@@ -9,7 +9,7 @@ use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
 use flows::email::gate;
-use flows::limits::Claimed;
+use flows::limits::ClaimedSender;
 use flows::proofs::{Claim, Lookup, Proof};
 use flows::quota;
 use http::request::Parts;
@@ -78,9 +78,9 @@ impl<'a> Request<'a> {
 
     /// The claimed sender. Only the signature of an access token has been verified so far; its
     /// session may have ended.
-    pub(super) fn claimed(&self) -> Claimed<'_> {
+    pub(super) fn claimed(&self) -> ClaimedSender<'_> {
         let (headers, names, limit) = (&self.headers, self.names(), self.limit());
-        Claimed {
+        ClaimedSender {
             limit,
             level: headers.level,
             project: &headers.project,

@@ -24,7 +24,7 @@ use crate::setting::{Deployment, HIDDEN_SECRET};
 
 /// A project after a change to its configuration.
 #[cfg_attr(test, derive(Debug, PartialEq))]
-pub struct Changed {
+pub struct ChangedProject {
     /// The project with its new settings.
     pub project: Project,
     /// The new levels, without secrets.
@@ -41,7 +41,7 @@ pub fn change(
     (project, documents): (Project, &LevelDocuments),
     deployment: &Deployment<'_>,
     now: Timestamp,
-) -> Result<Changed, Problems> {
+) -> Result<ChangedProject, Problems> {
     levels.change(level, change)?;
     check_types(levels.flat(level))?;
     let mut all = effective(levels.rendered());
@@ -50,7 +50,7 @@ pub fn change(
     permissions::drop_references(&mut all, &written);
     all.extend(documents.changed(level, change));
     let (project, documents) = read(&Config(all), project, (level, documents), deployment, now)?;
-    Ok(Changed { project, levels: levels.without_secrets()?, documents })
+    Ok(ChangedProject { project, levels: levels.without_secrets()?, documents })
 }
 
 /// The values that have an effect.
@@ -69,7 +69,7 @@ fn check_types(level: Flat) -> Result<(), Problems> {
 /// The paths that a change sets.
 fn written(change: &LevelChange) -> Flat {
     match change {
-        LevelChange::Merge(values) | LevelChange::Replace(values) => flat::of(values),
+        LevelChange::Merge(values) | LevelChange::Replace(values) => flat::from_values(values),
         LevelChange::Reset(_) => Flat::new(),
     }
 }
@@ -104,7 +104,7 @@ impl Config {
         for record in defaults::RECORDS {
             let ids: BTreeSet<&str> = others.keys().filter_map(|path| id_in(path, record)).collect();
             for id in ids {
-                flat::flatten(format!("{record}.{id}"), defaults::of_entry(record, id), &mut entries);
+                flat::flatten(format!("{record}.{id}"), defaults::entry_defaults(record, id), &mut entries);
             }
         }
         let mut nested = Self::of(project, &documents.effective()).nested();
@@ -115,7 +115,7 @@ impl Config {
     }
 
     /// The values that a level sets, with its documents.
-    pub fn of_level(levels: &Levels, documents: &LevelDocuments, level: Level) -> Value {
+    pub fn level_value(levels: &Levels, documents: &LevelDocuments, level: Level) -> Value {
         let mut values = Value::Object(levels.at(level).clone());
         let own = documents.overrides(level);
         if own.as_object().is_some_and(|own| !own.is_empty()) {

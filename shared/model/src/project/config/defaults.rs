@@ -60,7 +60,7 @@ pub(crate) fn defaults() -> Value {
                 "senderName": null, "senderEmail": null,
             },
             "selectedThemeId": DEFAULT_THEME,
-            "notices": notices::of(&ProjectConfig::default()),
+            "notices": notices::to_value(&ProjectConfig::default()),
             "templates": ours.templates(),
             "themes": ours.themes(),
         },
@@ -111,11 +111,11 @@ pub(crate) fn without_effect() -> Value {
 }
 
 /// Records with entries that are not part of a project's settings. These entries are shown as the
-/// levels set them, with the defaults of [`of_entry`].
+/// levels set them, with the defaults of [`entry_defaults`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
 /// The default values of the entry `id` of one of these [`RECORDS`].
-pub(crate) fn of_entry(record: &str, id: &str) -> Value {
+pub(crate) fn entry_defaults(record: &str, id: &str) -> Value {
     match record {
         PROVIDERS => json!({ "isShared": false, "allowSignIn": true, "allowConnectedAccounts": true }),
         RULES => json!({ "enabled": true, "priority": 0, "action": { "type": "allow" } }),

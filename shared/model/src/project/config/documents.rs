@@ -82,11 +82,11 @@ impl MailDocuments {
 
     /// The templates in a configuration, by id.
     pub(crate) fn templates(&self) -> Map<String, Value> {
-        with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), of_template(document))).collect()
+        with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), template_value(document))).collect()
     }
 
     pub(crate) fn themes(&self) -> Map<String, Value> {
-        with_ours(DocumentKind::Theme, &self.themes).map(|document| (document.id.to_string(), of_theme(document))).collect()
+        with_ours(DocumentKind::Theme, &self.themes).map(|document| (document.id.to_string(), theme_value(document))).collect()
     }
 }
 
@@ -96,11 +96,11 @@ fn with_ours(kind: DocumentKind, own: &[MailDocument]) -> impl Iterator<Item = M
     all.into_values()
 }
 
-pub(crate) fn of_theme(document: MailDocument) -> Value {
+pub(crate) fn theme_value(document: MailDocument) -> Value {
     json!({ "displayName": line::stripped(&document.display_name), "htmlSource": document.html })
 }
 
-pub(crate) fn of_template(document: MailDocument) -> Value {
+pub(crate) fn template_value(document: MailDocument) -> Value {
     let mut value = json!({
         "displayName": line::stripped(&document.display_name),
         "subjectSource": document.subject,
@@ -131,7 +131,7 @@ pub(crate) fn other_name(path: &str) -> Option<String> {
 }
 
 /// The documents that a change to a level starts from.
-pub(crate) struct OfLevel {
+pub(crate) struct StartingDocuments {
     /// The level's own documents.
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
@@ -141,12 +141,12 @@ pub(crate) struct OfLevel {
 }
 
 /// The templates and themes of a configuration, as parsed.
-pub(crate) struct Written {
+pub(crate) struct ParsedDocuments {
     templates: Entries<TemplateInput>,
     themes: Entries<ThemeInput>,
 }
 
-impl Written {
+impl ParsedDocuments {
     pub(crate) fn new(templates: Entries<TemplateInput>, themes: Entries<ThemeInput>) -> Self {
         Self { templates, themes }
     }
@@ -157,7 +157,7 @@ impl Written {
     /// keeps its theme.
     pub(crate) fn changes(
         self,
-        OfLevel { own: old, below, other_themes }: &OfLevel,
+        StartingDocuments { own: old, below, other_themes }: &StartingDocuments,
         selected: Option<Uuid>,
         now: Timestamp,
     ) -> Result<Vec<DocumentChange>, Problems> {
@@ -166,7 +166,11 @@ impl Written {
             Ok(MailDocument { display_name, html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()), ..base })
         };
         let Changes { mut changes, documents: themes } =
-            Kept { kind: DocumentKind::Theme, parent: THEMES, own: &old.themes, below: &below.themes }.changed(self.themes, now, theme)?;
+            DocumentsOfKind { kind: DocumentKind::Theme, parent: THEMES, own: &old.themes, below: &below.themes }.changed(
+                self.themes,
+                now,
+                theme,
+            )?;
         let exists = |id: Uuid| id == DEFAULT_THEME || themes.contains(&id) || other_themes.contains(&id);
         if selected.is_some_and(|id| !exists(id)) {
             return Err(Problems::one("emails.selectedThemeId", "must be the id of a theme"));
@@ -189,7 +193,7 @@ impl Written {
             })
         };
         changes.extend(
-            Kept { kind: DocumentKind::Template, parent: TEMPLATES, own: &old.templates, below: &below.templates }
+            DocumentsOfKind { kind: DocumentKind::Template, parent: TEMPLATES, own: &old.templates, below: &below.templates }
                 .changed(self.templates, now, template)?
                 .changes,
         );
@@ -204,7 +208,7 @@ struct Changes {
 }
 
 /// A level's documents of a kind, with their path in the configuration.
-struct Kept<'a> {
+struct DocumentsOfKind<'a> {
     kind: DocumentKind,
     parent: &'static str,
     own: &'a [MailDocument],
@@ -212,7 +216,7 @@ struct Kept<'a> {
     below: &'a [MailDocument],
 }
 
-impl Kept<'_> {
+impl DocumentsOfKind<'_> {
     fn changed<T>(
         &self,
         written: Entries<T>,

@@ -56,7 +56,7 @@ pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
 
 /// The values of an object whose top-level keys may be dotted paths; longer keys are set after
 /// shorter ones.
-pub(crate) fn of(values: &Map<String, Value>) -> Flat {
+pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     let mut keys: Vec<&String> = values.keys().collect();
     keys.sort_by_key(|key| key.matches('.').count());
     let mut all = Flat::new();

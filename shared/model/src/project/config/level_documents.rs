@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::document::MailDocument;
-use crate::project::config::documents::{MailDocuments, OfLevel, TEMPLATES, THEMES, of_template, of_theme, other_name};
+use crate::project::config::documents::{MailDocuments, StartingDocuments, TEMPLATES, THEMES, other_name, template_value, theme_value};
 use crate::project::config::flat::{self, Flat, flatten, is_at_or_below};
 use crate::project::config::level::Level;
 use crate::project::config::level_change::LevelChange;
@@ -48,10 +48,10 @@ impl LevelDocuments {
     }
 
     /// The documents that a change to a level starts from.
-    pub(crate) fn of_level(&self, level: Level) -> OfLevel {
+    pub(crate) fn starting_documents(&self, level: Level) -> StartingDocuments {
         let is_branch = level == Level::Branch;
         let others = self.environment.themes.iter().filter(|_| is_branch).map(|theme| theme.id.uuid()).collect();
-        OfLevel { own: self.at(level), below: self.below(level), other_themes: others }
+        StartingDocuments { own: self.at(level), below: self.below(level), other_themes: others }
     }
 
     /// The values of a level's own documents, as the value of the key `emails`.
@@ -63,8 +63,8 @@ impl LevelDocuments {
                 emails.insert(name.to_owned(), documents.into());
             }
         };
-        add("templates", templates.into_iter().map(|document| (document.id.to_string(), of_template(document))).collect());
-        add("themes", themes.into_iter().map(|document| (document.id.to_string(), of_theme(document))).collect());
+        add("templates", templates.into_iter().map(|document| (document.id.to_string(), template_value(document))).collect());
+        add("themes", themes.into_iter().map(|document| (document.id.to_string(), theme_value(document))).collect());
         Value::Object(emails)
     }
 

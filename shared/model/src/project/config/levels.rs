@@ -76,7 +76,7 @@ impl Levels {
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
-            let own = permissions::of(&project.config.rbac).into_iter().map(|(id, value)| (format!("{PERMISSIONS}.{id}"), value));
+            let own = permissions::to_map(&project.config.rbac).into_iter().map(|(id, value)| (format!("{PERMISSIONS}.{id}"), value));
             self.environment.extend(own);
             self.has_permissions = true;
         }
@@ -184,7 +184,7 @@ impl Levels {
         let definition = definition_path(old);
         for level in [Level::Branch, Level::Environment] {
             let values = self.at_mut(level);
-            let references = permissions::references(&flat::of(values), old);
+            let references = permissions::references(&flat::from_values(values), old);
             let paths: Vec<String> = references.iter().map(|(object, _)| format!("{object}.{old}")).collect();
             flat::remove(values, &paths.iter().map(String::as_str).chain([definition.as_str()]).collect());
             if let Some(new) = new {
@@ -196,14 +196,14 @@ impl Levels {
 
     /// The values of a level by path.
     pub(crate) fn flat(&self, level: Level) -> Flat {
-        flat::of(self.at(level))
+        flat::from_values(self.at(level))
     }
 
     /// The values of all levels by path, each from the highest level that sets it. `null` stands
     /// for the default.
     pub fn rendered(&self) -> Flat {
         let [project, branch, environment] = [&self.project, &self.branch, &self.environment];
-        flat::of(&laid_over(laid_over(project.clone(), branch), environment))
+        flat::from_values(&laid_over(laid_over(project.clone(), branch), environment))
     }
 
     /// The levels as stored: with a placeholder for each secret. Fails if they are too large.

@@ -6,7 +6,7 @@ use super::tests::{apply, object, project};
 use crate::permission::{PermissionId, Scope};
 use crate::project::Project;
 use crate::project::config::settings::Config;
-use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
+use crate::project::config::{ChangedProject, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::config_patch::ConfigPatch;
 use crate::sign_up::rule::ActionType;
 
@@ -21,7 +21,7 @@ impl State {
     }
 
     pub(super) fn change(self, level: Level, change: &LevelChange) -> Result<Self, String> {
-        let Changed { project, levels, .. } = apply(self.1, &self.0, level, change)?;
+        let ChangedProject { project, levels, .. } = apply(self.1, &self.0, level, change)?;
         Ok(Self(project, levels))
     }
 

@@ -40,7 +40,7 @@ pub mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use crate::project::config::change::{Changed, change};
+pub use crate::project::config::change::{ChangedProject, change};
 pub use crate::project::config::documents::{DocumentChange, MailDocuments};
 pub use crate::project::config::level::Level;
 pub use crate::project::config::level_change::LevelChange;

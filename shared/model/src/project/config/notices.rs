@@ -27,7 +27,7 @@ fn key(topic: Topic) -> &'static str {
 }
 
 /// The keys with their values.
-pub(crate) fn of(config: &ProjectConfig) -> Value {
+pub(crate) fn to_value(config: &ProjectConfig) -> Value {
     let topics = Topic::iter().map(|topic| (key(topic), !config.disabled_notices.contains(&topic)));
     json!(topics.chain([(NEW_SIGN_IN, config.new_sign_in_mails)]).collect::<BTreeMap<_, _>>())
 }

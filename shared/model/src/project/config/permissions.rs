@@ -10,7 +10,7 @@ use deserr::Deserr;
 use serde_json::{Map, Value, json};
 use wire::problem::Problems;
 
-use crate::permission::{Described, MAX_DEFINITIONS, MAX_DESCRIPTION, Occasion, PermissionId, Rbac, Refused, Scope};
+use crate::permission::{MAX_DEFINITIONS, MAX_DESCRIPTION, Occasion, PermissionId, PermissionSettings, Rbac, Refusal, Scope};
 use crate::project::config::flat::Flat;
 use crate::project::config::parts::Entries;
 use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
@@ -41,7 +41,7 @@ pub(crate) struct Permission {
 }
 
 /// The definitions as a part of a configuration.
-pub(crate) fn of(rbac: &Rbac) -> Map<String, Value> {
+pub(crate) fn to_map(rbac: &Rbac) -> Map<String, Value> {
     let definition = |scope: Scope| {
         rbac.list(scope).into_iter().filter(|definition| !definition.id.is_system()).map(move |definition| {
             let contained: Map<_, _> = definition.contained_permission_ids.iter().map(|id| (id.to_string(), Value::Bool(true))).collect();
@@ -75,7 +75,7 @@ pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result
 }
 
 impl Permission {
-    fn described(self, path: &str) -> Result<Described, Problems> {
+    fn described(self, path: &str) -> Result<PermissionSettings, Problems> {
         if self.description.as_ref().is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
             return Err(Problems::one(&format!("{path}.description"), format!("must have at most {MAX_DESCRIPTION} characters")));
         }
@@ -83,22 +83,22 @@ impl Permission {
         let contained = self.contained_permission_ids.0.into_iter().filter(|(_, is_contained)| *is_contained);
         let parse =
             |(id, _): (String, bool)| PermissionId::parse(&id).map_err(|error| Problems::one(&format!("{path}.{CONTAINED}.{id}"), error));
-        Ok(Described { scope, description: self.description, contains: contained.map(parse).collect::<Result<_, _>>()? })
+        Ok(PermissionSettings { scope, description: self.description, contains: contained.map(parse).collect::<Result<_, _>>()? })
     }
 }
 
 /// The problem with the definition of a permission.
-fn problem(id: &PermissionId, refused: &Refused) -> Problems {
+fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
     let path = definition_path(id);
     match refused {
-        Refused::OtherScope { actual, .. } => {
+        Refusal::OtherScope { actual, .. } => {
             let message = format!("must be {}: to give the permission another scope, delete it first", actual.name());
             Problems::one(&format!("{path}.scope"), message)
         }
-        Refused::ContainedNotFound(contained) => {
+        Refusal::ContainedNotFound(contained) => {
             Problems::one(&format!("{path}.{CONTAINED}.{contained}"), "must be a permission of the same scope")
         }
-        Refused::TooMany => Problems::one(PERMISSIONS, refused),
+        Refusal::TooMany => Problems::one(PERMISSIONS, refused),
         _ => Problems::one(&path, refused),
     }
 }

@@ -12,7 +12,7 @@ use crate::bot_challenge::{BotChallenge, BotChallengeInput};
 use crate::document::theme::DEFAULT_THEME;
 use crate::permission::PermissionId;
 use crate::project::config::document::{Challenge, Document, SecondFactor};
-use crate::project::config::documents::{DocumentChange, Written};
+use crate::project::config::documents::{DocumentChange, ParsedDocuments};
 use crate::project::config::level::Level;
 use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::notices::Notices;
@@ -38,7 +38,7 @@ pub(crate) fn read(
     now: Timestamp,
 ) -> Result<(Project, Vec<DocumentChange>), Problems> {
     let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
-    let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
+    let written = ParsedDocuments::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
     document.auth.oauth.providers.0.retain(|_, provider| provider.is_registered());
     document.auth.sign_up_rules.0.retain(|_, rule| rule.has_condition());
     let providers = document.auth.oauth.providers.0.iter();
@@ -59,7 +59,7 @@ pub(crate) fn read(
         providers.into_iter().partition(|provider| offered.contains(&provider.id));
     project.config.domain_names = names;
     let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
-    let changes = written.changes(&documents.of_level(level), selected, now)?;
+    let changes = written.changes(&documents.starting_documents(level), selected, now)?;
     Ok((project, changes))
 }
 

@@ -25,8 +25,8 @@ impl Config {
     pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
         let of_id = |id: &str, value: Value| (id.to_owned(), value);
-        let providers: Map<_, _> = config.oauth_providers.iter().map(|provider| of_id(&provider.id, of_provider(provider))).collect();
-        let rules: Map<_, _> = config.sign_up_rules.iter().map(|rule| of_id(&rule.id, of_rule(rule))).collect();
+        let providers: Map<_, _> = config.oauth_providers.iter().map(|provider| of_id(&provider.id, provider_value(provider))).collect();
+        let rules: Map<_, _> = config.sign_up_rules.iter().map(|rule| of_id(&rule.id, rule_value(rule))).collect();
         let domains: Map<_, _> = domain_names(project)
             .into_iter()
             .zip(&config.domains)
@@ -66,11 +66,11 @@ impl Config {
                     "senderEmail": email.sender_email,
                 },
                 "selectedThemeId": email.theme(),
-                "notices": notices::of(config),
+                "notices": notices::to_value(config),
                 "templates": documents.templates(),
                 "themes": documents.themes(),
             },
-            "rbac": { "permissions": permissions::of(&config.rbac), "defaultPermissions": {
+            "rbac": { "permissions": permissions::to_map(&config.rbac), "defaultPermissions": {
                 "teamCreator": defaults(Occasion::TeamCreator),
                 "teamMember": defaults(Occasion::TeamMember),
                 "signUp": defaults(Occasion::SignUp),
@@ -187,7 +187,7 @@ fn domain_names(project: &Project) -> Vec<String> {
     project.config.domains.iter().map(|domain| name(&domain.domain)).collect()
 }
 
-fn of_provider(provider: &OAuthProvider) -> Value {
+fn provider_value(provider: &OAuthProvider) -> Value {
     let kind = if catalog::find(&provider.id).is_some() { provider.id.as_str() } else { CUSTOM_PROVIDER };
     let mut value = json!({
         "type": kind,
@@ -217,7 +217,7 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     value
 }
 
-fn of_rule(rule: &SignUpRule) -> Value {
+fn rule_value(rule: &SignUpRule) -> Value {
     let mut value = json!({
         "enabled": rule.enabled, "priority": rule.priority, "condition": rule.condition, "action": rule.action,
     });

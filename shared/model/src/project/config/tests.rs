@@ -6,7 +6,7 @@ use wire::id::ProjectId;
 
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::settings::Config;
-use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
+use crate::project::config::{ChangedProject, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::mail_server::MailServer;
 use crate::project::{EmailConfig, Project};
 use crate::setting::testing::{in_deployment, sealer};
@@ -24,7 +24,7 @@ fn changed(project: &Project, level: Level, change: &LevelChange) -> Result<Proj
     apply(Levels::of(project), project, level, change).map(|changed| changed.project)
 }
 
-pub(super) fn apply(levels: Levels, project: &Project, level: Level, change: &LevelChange) -> Result<Changed, String> {
+pub(super) fn apply(levels: Levels, project: &Project, level: Level, change: &LevelChange) -> Result<ChangedProject, String> {
     with_documents(levels, (project, &LevelDocuments::default()), level, change)
 }
 
@@ -33,7 +33,7 @@ pub(super) fn with_documents(
     (project, documents): (&Project, &LevelDocuments),
     level: Level,
     change: &LevelChange,
-) -> Result<Changed, String> {
+) -> Result<ChangedProject, String> {
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
     let changed = in_deployment(|deployment| super::change(levels, (level, change), (project.clone(), documents), deployment, now));
     changed.map_err(|problems| problems.to_string())

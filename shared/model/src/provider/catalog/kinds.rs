@@ -24,7 +24,7 @@ pub struct Provider {
     pub sign_in: Parameters,
     /// What a flow adds to link an account or to ask for further scopes: the app will call the
     /// provider's API, even later, so it needs a refresh token.
-    pub offline: Offline,
+    pub offline: OfflineAccess,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,
     /// How the client authenticates at the token endpoint.
@@ -44,14 +44,14 @@ pub type Parameters = &'static [(&'static str, &'static str)];
 
 /// What is needed to get a refresh token.
 #[derive(Debug, Clone, Copy)]
-pub struct Offline {
+pub struct OfflineAccess {
     /// Scopes; often none.
     pub scope: &'static str,
     /// Parameters.
     pub parameters: Parameters,
 }
 
-impl Offline {
+impl OfflineAccess {
     /// Nothing: the provider issues refresh tokens unasked, or not at all.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }

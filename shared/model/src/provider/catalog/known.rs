@@ -1,9 +1,9 @@
 //! The providers known by name.
 
 use crate::provider::catalog::includes;
-use crate::provider::catalog::kinds::{Api, ClientAuth, Identity, Offline, Provider, TokenCheck};
+use crate::provider::catalog::kinds::{Api, ClientAuth, Identity, OfflineAccess, Provider, TokenCheck};
 use crate::provider::catalog::scopes::{OFFLINE_ACCESS, Scopes};
-use crate::provider::profile::{Addresses, Fields, Verified};
+use crate::provider::profile::{Addresses, EmailVerification, Fields};
 
 pub(super) static CATALOG: [&Provider; 12] =
     [&GOOGLE, &GITHUB, &MICROSOFT, &APPLE, &FACEBOOK, &SPOTIFY, &DISCORD, &GITLAB, &BITBUCKET, &LINKEDIN, &X, &TWITCH];
@@ -17,7 +17,7 @@ const GOOGLE: Provider = Provider {
     token_endpoint: "https://oauth2.googleapis.com/token",
     scope: "openid email profile",
     sign_in: &[],
-    offline: Offline { scope: "", parameters: &[("access_type", "offline"), ("prompt", "consent")] },
+    offline: OfflineAccess { scope: "", parameters: &[("access_type", "offline"), ("prompt", "consent")] },
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -42,7 +42,7 @@ const GITHUB: Provider = Provider {
     token_endpoint: "https://github.com/login/oauth/access_token",
     scope: "user:email",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -73,7 +73,7 @@ const MICROSOFT: Provider = Provider {
     token_endpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
     scope: "openid email profile User.Read",
     sign_in: &[],
-    offline: Offline { scope: OFFLINE_ACCESS, parameters: &[] },
+    offline: OfflineAccess { scope: OFFLINE_ACCESS, parameters: &[] },
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: true,
@@ -89,7 +89,7 @@ const MICROSOFT: Provider = Provider {
         Fields {
             id: "/id",
             names: &[&["/displayName"], &["/givenName", "/surname"]],
-            emails: &[("/mail", Verified::Never), ("/userPrincipalName", Verified::Never)],
+            emails: &[("/mail", EmailVerification::Never), ("/userPrincipalName", EmailVerification::Never)],
             picture: None,
         },
     )),
@@ -105,7 +105,7 @@ const APPLE: Provider = Provider {
     token_endpoint: "https://appleid.apple.com/auth/token",
     scope: "openid name email",
     sign_in: &[("response_mode", "form_post")],
-    offline: Offline { scope: "", parameters: &[("response_mode", "form_post")] },
+    offline: OfflineAccess { scope: "", parameters: &[("response_mode", "form_post")] },
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -126,7 +126,7 @@ const FACEBOOK: Provider = Provider {
     token_endpoint: "https://graph.facebook.com/v23.0/oauth/access_token",
     scope: "public_profile email",
     sign_in: &[],
-    offline: Offline { scope: "", parameters: &[("auth_type", "rerequest")] },
+    offline: OfflineAccess { scope: "", parameters: &[("auth_type", "rerequest")] },
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -135,7 +135,7 @@ const FACEBOOK: Provider = Provider {
         secret_proof: Some("appsecret_proof"),
         ..Api::new(
             "https://graph.facebook.com/v23.0/me?fields=id,name,email,picture.type(large)",
-            Fields { id: "/id", names: &[&["/name"]], emails: &[("/email", Verified::Never)], picture: Some("/picture/data/url") },
+            Fields { id: "/id", names: &[&["/name"]], emails: &[("/email", EmailVerification::Never)], picture: Some("/picture/data/url") },
         )
     }),
     token_check: TokenCheck::AccountError(190),
@@ -150,14 +150,14 @@ const SPOTIFY: Provider = Provider {
     token_endpoint: "https://accounts.spotify.com/api/token",
     scope: "user-read-email user-read-private",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: true,
     client_auth: ClientAuth::Basic,
     wants_scope: false,
     scopes: Scopes::PLAIN,
     identity: Identity::Api(Api::new(
         "https://api.spotify.com/v1/me",
-        Fields { id: "/id", names: &[&["/display_name"]], emails: &[("/email", Verified::Never)], picture: Some("/images/0/url") },
+        Fields { id: "/id", names: &[&["/display_name"]], emails: &[("/email", EmailVerification::Never)], picture: Some("/images/0/url") },
     )),
     token_check: TokenCheck::Account,
 };
@@ -171,14 +171,19 @@ const DISCORD: Provider = Provider {
     token_endpoint: "https://discord.com/api/oauth2/token",
     scope: "identify email",
     sign_in: &[("prompt", "none")],
-    offline: Offline { scope: "", parameters: &[("prompt", "consent")] },
+    offline: OfflineAccess { scope: "", parameters: &[("prompt", "consent")] },
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
     scopes: Scopes::PLAIN,
     identity: Identity::Api(Api::new(
         "https://discord.com/api/v10/users/@me",
-        Fields { id: "/id", names: &[&["/global_name"], &["/username"]], emails: &[("/email", Verified::If("/verified"))], picture: None },
+        Fields {
+            id: "/id",
+            names: &[&["/global_name"], &["/username"]],
+            emails: &[("/email", EmailVerification::If("/verified"))],
+            picture: None,
+        },
     )),
     token_check: TokenCheck::Account,
 };
@@ -192,7 +197,7 @@ const GITLAB: Provider = Provider {
     token_endpoint: "https://gitlab.com/oauth/token",
     scope: "openid read_user email",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -202,7 +207,7 @@ const GITLAB: Provider = Provider {
         Fields {
             id: "/id",
             names: &[&["/name"], &["/username"]],
-            emails: &[("/email", Verified::IfPresent("/confirmed_at"))],
+            emails: &[("/email", EmailVerification::IfPresent("/confirmed_at"))],
             picture: Some("/avatar_url"),
         },
     )),
@@ -217,7 +222,7 @@ const BITBUCKET: Provider = Provider {
     token_endpoint: "https://bitbucket.org/site/oauth2/access_token",
     scope: "account email",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: true,
     client_auth: ClientAuth::Basic,
     wants_scope: false,
@@ -245,7 +250,7 @@ const LINKEDIN: Provider = Provider {
     token_endpoint: "https://www.linkedin.com/oauth/v2/accessToken",
     scope: "openid profile email",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: false,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -263,7 +268,7 @@ const X: Provider = Provider {
     token_endpoint: "https://api.x.com/2/oauth2/token",
     scope: "users.read users.email tweet.read",
     sign_in: &[],
-    offline: Offline { scope: "offline.access", parameters: &[] },
+    offline: OfflineAccess { scope: "offline.access", parameters: &[] },
     takes_pkce: true,
     client_auth: ClientAuth::Basic,
     wants_scope: false,
@@ -273,7 +278,7 @@ const X: Provider = Provider {
         Fields {
             id: "/data/id",
             names: &[&["/data/name"], &["/data/username"]],
-            emails: &[("/data/confirmed_email", Verified::Always)],
+            emails: &[("/data/confirmed_email", EmailVerification::Always)],
             picture: Some("/data/profile_image_url"),
         },
     )),
@@ -289,7 +294,7 @@ const TWITCH: Provider = Provider {
     token_endpoint: "https://id.twitch.tv/oauth2/token",
     scope: "user:read:email",
     sign_in: &[],
-    offline: Offline::UNASKED,
+    offline: OfflineAccess::UNASKED,
     takes_pkce: true,
     client_auth: ClientAuth::Body,
     wants_scope: false,
@@ -301,7 +306,7 @@ const TWITCH: Provider = Provider {
             Fields {
                 id: "/data/0/id",
                 names: &[&["/data/0/display_name"]],
-                emails: &[("/data/0/email", Verified::Always)],
+                emails: &[("/data/0/email", EmailVerification::Always)],
                 picture: Some("/data/0/profile_image_url"),
             },
         )

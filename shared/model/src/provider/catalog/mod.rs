@@ -10,7 +10,7 @@ pub mod scopes;
 #[cfg(test)]
 mod scopes_tests;
 
-pub use self::kinds::{Api, ClientAuth, Identity, Offline, Parameters, Provider, TENANT, TokenCheck};
+pub use self::kinds::{Api, ClientAuth, Identity, OfflineAccess, Parameters, Provider, TENANT, TokenCheck};
 use self::known::CATALOG;
 use self::scopes::Scopes;
 
@@ -38,4 +38,4 @@ pub fn scopes_of(id: &str) -> Scopes {
 pub const OPENID_SCOPE: &str = "openid email profile";
 /// What a flow adds to link an account or to ask for further scopes, at an issuer outside the
 /// catalog that lists the scope: refresh tokens require consent (OpenID Connect Core §11).
-pub const OPENID_OFFLINE: Offline = Offline { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };
+pub const OPENID_OFFLINE: OfflineAccess = OfflineAccess { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crypto::webauthn::authenticator_data::{AuthenticatorData, of_attestation_object, verify};
+use crypto::webauthn::authenticator_data::{AuthenticatorData, from_attestation_object, verify};
 use crypto::webauthn::client_data::{Ceremony, ClientData};
 use crypto::webauthn::public_key::PublicKey;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn register(created: &str, challenge: &[u8]) -> PublicKey {
     let response = &created["response"];
     let client_data = ClientData::read(&decoded(&response["clientDataJSON"]), Ceremony::Registration, challenge).expect("client data");
     assert_eq!(client_data.origin, ORIGIN);
-    let data = of_attestation_object(&decoded(&response["attestationObject"])).expect("an attestation object");
+    let data = from_attestation_object(&decoded(&response["attestationObject"])).expect("an attestation object");
     data.relying_party(&[RP_ID]).expect("the relying party");
     data.check_flags(true).expect("flags");
     data.credential.expect("a credential").public_key

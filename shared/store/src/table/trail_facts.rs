@@ -6,7 +6,7 @@ use model::trail::{Event, Target};
 use wire::id::{SessionId, UserId};
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Told {
+pub(crate) struct TrailFacts {
     pub(crate) user: Option<UserId>,
     pub(crate) events: Vec<Event>,
     pub(crate) session: Option<SessionId>,
@@ -15,7 +15,7 @@ pub(crate) struct Told {
     pub(crate) tally: Tally,
 }
 
-impl Told {
+impl TrailFacts {
     pub(crate) fn about(&mut self, user: Option<UserId>) {
         self.user = user;
     }
