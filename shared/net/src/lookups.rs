@@ -193,7 +193,7 @@ mod tests {
     #[tokio::test]
     async fn a_project_whose_names_nobody_answers_leaves_places_to_others() {
         static LOOKUPS: Lookups = Lookups::new(3 * MAX_HOSTS_OF_PROJECT * OF_HOST, behind_the_gate);
-        let _opening = Opening;
+        let _opening = GateOpener;
         let [hostile, victim] = ["hostile", "victim"].map(|name| ProjectId::parse(name).unwrap());
         for number in 0..100 {
             let host = format!("{number}.named.slow.example");
@@ -205,7 +205,7 @@ mod tests {
         assert!(LOOKUPS.admit(&hostile, "0.named.slow.example").is_ok(), "a host that counts already");
         assert!(LOOKUPS.admit(&hostile, "fast.example").is_err(), "its lookups occupy places after its calls");
         LOOKUPS.admit(&victim, "fast.example").unwrap();
-        assert_eq!(LOOKUPS.of("fast.example".to_owned()).await.unwrap().count(), 1);
+        assert_eq!(LOOKUPS.resolve("fast.example".to_owned()).await.unwrap().count(), 1);
     }
 
     #[tokio::test]
@@ -215,7 +215,7 @@ mod tests {
         for number in 0..4 * MAX_HOSTS_OF_PROJECT {
             let host = format!("{number}.example");
             LOOKUPS.admit(&project, &host).unwrap();
-            LOOKUPS.of(host).await.unwrap();
+            LOOKUPS.resolve(host).await.unwrap();
         }
         assert_eq!(LOOKUPS.projects.lock().unwrap().len(), 1);
     }
