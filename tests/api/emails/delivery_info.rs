@@ -6,7 +6,7 @@ use model::outbox::status::ReportKind;
 use serde_json::{Value, json};
 use store::outbox::transition::OutboxMove;
 use support::TestApp;
-use workers::reports::Told;
+use workers::reports::EntryReport;
 
 const PATH: &str = "/api/v1/emails/delivery-info";
 
@@ -36,7 +36,7 @@ async fn report(app: &TestApp, kind: ReportKind) {
         let entry = wire::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
         let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
         let report = Report { attempt: super::attempt(&row.entry), kind, at: app.now().as_millisecond() };
-        let told = Told { project: app.project_id().clone(), entry, report };
+        let told = EntryReport { project: app.project_id().clone(), entry, report };
         assert!(workers::reports::take(&app.app, &told).await.unwrap());
         assert!(!workers::reports::take(&app.app, &told).await.unwrap());
     }

@@ -8,7 +8,7 @@ use model::outbox::{OutboxEntry, Recipients};
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
 use wire::id::EmailId;
-use workers::reports::{self, Told};
+use workers::reports::{self, EntryReport};
 
 use crate::stored::change_user;
 
@@ -132,7 +132,7 @@ async fn the_reported_rate_is_the_effective_one() {
     let entry = EmailId::parse(&id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
     let report = Report { attempt: attempt(&row.entry), kind: ReportKind::MarkedAsSpam, at: app.now().as_millisecond() };
-    assert!(reports::take(&app.app, &Told { project: app.project_id().clone(), entry, report }).await.unwrap());
+    assert!(reports::take(&app.app, &EntryReport { project: app.project_id().clone(), entry, report }).await.unwrap());
     app.advance(SignedDuration::from_mins(2));
     send_many(&app, &ada, 90).await;
     let told = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();

@@ -56,7 +56,7 @@ impl Origin {
 
 impl Content {
     /// Reads the documents named in the request, in one round trip.
-    pub(crate) async fn of(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
+    pub(crate) async fn read(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::of(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
         let [document, theme] = documents(&access.app, &access.project.id, [origin.document(), theme]).await?;
