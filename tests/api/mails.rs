@@ -16,12 +16,12 @@ use crate::emails::{entry_in, path, read, send};
 
 /// A mailer that temporarily rejects the first emails, and records all it receives.
 #[derive(Default)]
-struct Unwilling {
+struct UnwillingMailer {
     refusals: usize,
     seen: Mutex<Vec<String>>,
 }
 
-impl Mailer for Unwilling {
+impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut seen = self.seen.lock().unwrap();
         seen.push(mail.id.to_string());
@@ -32,7 +32,7 @@ impl Mailer for Unwilling {
 }
 
 /// Runs the worker with this mailer now, and again whenever a retry is due.
-async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
+async fn deliver(app: &TestApp, mailer: &UnwillingMailer, id: &str) {
     for _ in 0..10 {
         app.deliver_by(mailer).await;
         let Some(retry) = read(app, id).await["next_send_retry_at_millis"].as_i64() else { return };
@@ -158,7 +158,7 @@ async fn a_temporarily_rejected_email_is_sent_later() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
-    let mailer = Unwilling { refusals: 4, ..Unwilling::default() };
+    let mailer = UnwillingMailer { refusals: 4, ..UnwillingMailer::default() };
     app.deliver_by(&mailer).await;
     let waiting = read(&app, &id).await;
     assert_eq!(
@@ -178,7 +178,7 @@ async fn an_email_rejected_five_times_fails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
-    let mailer = Unwilling { refusals: 100, ..Unwilling::default() };
+    let mailer = UnwillingMailer { refusals: 100, ..UnwillingMailer::default() };
     deliver(&app, &mailer, &id).await;
     app.advance(SignedDuration::from_hours(48));
     deliver(&app, &mailer, &id).await;

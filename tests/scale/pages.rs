@@ -7,7 +7,7 @@ use dynoxide::types::Item;
 use gateway::engine::TABLE;
 use serde_json::{Value, json};
 use support::TestApp;
-use support::trace::Traced;
+use support::trace::TracedCall;
 
 /// The lists by name and path.
 const LISTS: [(&str, &str); 3] =
@@ -51,12 +51,12 @@ fn items(app: &TestApp) -> Vec<Value> {
 }
 
 /// The index (or the table) and the partition key of a query.
-fn partition(call: &Traced) -> (String, String) {
+fn partition(call: &TracedCall) -> (String, String) {
     let index = call.body["IndexName"].as_str().unwrap_or_default().to_owned();
     (index, call.body["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap().to_owned())
 }
 
-async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<Traced>, Option<String>) {
+async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<TracedCall>, Option<String>) {
     drop(app.recorder.take_traced());
     let cursor = cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let answer = app.admin().get(&format!("{path}?limit=100{cursor}")).await;

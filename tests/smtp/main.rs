@@ -18,7 +18,7 @@ use support::TestApp;
 use wire::clock::Clock;
 
 /// How long the client waits for a response.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 const PASSWORD: &str = "s3cret of the mail server";
 
@@ -42,7 +42,7 @@ async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
 /// Runs the worker until nothing is due; emails of projects without a mail server go to the inbox.
 async fn deliver(app: &TestApp) {
     let roots = RootCertStore::empty();
-    deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system())).await;
+    deliver_by(app, Smtp::new(&app.app.settings, roots, TIMEOUT, Clock::system())).await;
 }
 
 /// The class of an email's last failure.

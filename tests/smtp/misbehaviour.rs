@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, class, deliver, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, class, deliver, email_config, outbox};
 use support::mail_server::{Behaviour, MailServer};
 
 /// Delivers an email through a server with these behaviours. Returns the service, the server, and
@@ -167,7 +167,7 @@ async fn an_unreachable_server_is_retried() {
 async fn an_unresponsive_server_is_paused_briefly() {
     let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system());
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), TIMEOUT, Clock::system());
     let mailer = ByProject { own, deployments: app.inbox.clone() };
     for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
         app.deliver_by(&mailer).await;

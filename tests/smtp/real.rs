@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, deliver_by, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, deliver_by, email_config, outbox};
 
 /// A server with a certificate for `localhost`, stopped at the end of the test.
-struct Real {
+struct RealServer {
     child: Child,
     stdout: BufReader<ChildStdout>,
     folder: PathBuf,
@@ -24,7 +24,7 @@ struct Real {
     certificate: CertificateDer<'static>,
 }
 
-impl Real {
+impl RealServer {
     fn start() -> Self {
         let python =
             std::env::var("PYTHON").unwrap_or_else(|_| panic!("PYTHON is not set: run tests/smtp/run, which installs the mail server"));
@@ -52,11 +52,11 @@ impl Real {
         if is_trusted {
             roots.add(self.certificate.clone()).unwrap();
         }
-        deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE * 10, Clock::system())).await;
+        deliver_by(app, Smtp::new(&app.app.settings, roots, TIMEOUT * 10, Clock::system())).await;
     }
 }
 
-impl Drop for Real {
+impl Drop for RealServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -74,7 +74,7 @@ fn line(stdout: &mut BufReader<ChildStdout>) -> String {
 #[tokio::test]
 #[ignore = "needs the mail server of tests/smtp/run"]
 async fn a_real_server_accepts_authenticated_emails_over_tls() {
-    let mut server = Real::start();
+    let mut server = RealServer::start();
     for port in [server.port, 2465] {
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.deliver(&app, true).await;

@@ -10,10 +10,10 @@ use support::TestApp;
 use support::mail_server::{Behaviour, MailServer};
 use wire::clock::Clock;
 
-use super::{PATIENCE, email_config, outbox};
+use super::{TIMEOUT, email_config, outbox};
 
-fn mailer(app: &TestApp, patience: Duration) -> ByProject<gateway::inbox::Inbox> {
-    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), patience, Clock::system());
+fn mailer(app: &TestApp, timeout: Duration) -> ByProject<gateway::inbox::Inbox> {
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system());
     ByProject { own, deployments: app.inbox.clone() }
 }
 
@@ -71,7 +71,7 @@ async fn a_server_gets_no_more_emails_at_a_time_than_connections() {
 async fn a_server_that_does_not_confirm_an_email_in_time_is_paused() {
     let server = MailServer::start(vec![Behaviour::Silent("."), Behaviour::Well]).await;
     let (app, first) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    let mailer = mailer(&app, PATIENCE);
+    let mailer = mailer(&app, TIMEOUT);
     app.deliver_by(&mailer).await;
     assert_eq!(app.outbox_entry(&first).await["status"], "server-error");
     let bob = app.sign_up("bob@example.com").await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::mail_server::{Behaviour, MailServer};
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, deliver, deliver_by, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, deliver, deliver_by, email_config, outbox};
 
 /// Sends an email with these outbox fields through a server with this behaviour; returns the
 /// message and the commands.
@@ -121,7 +121,7 @@ async fn fifty_recipients_and_a_sender_s_long_name_fit_into_the_header() {
     let change = json!({ "to": { "type": "custom-emails", "emails": to } });
     let answer = app.server().patch(&format!("/api/v1/emails/outbox/{id}"), change).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE * 10, Clock::system())).await;
+    deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), TIMEOUT * 10, Clock::system())).await;
     let message = server.messages().remove(0);
     assert!(message.lines().all(|line| line.len() <= 998), "{message}");
     let recipients =

@@ -75,7 +75,7 @@ impl TestApp {
     pub fn delivered(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
-        record::secrets(mails.iter().flat_map(|mail| secrets::of_text(&mail.text)));
+        record::secrets(mails.iter().flat_map(|mail| secrets::from_text(&mail.text)));
         mails.into_iter().map(Mail).collect()
     }
 

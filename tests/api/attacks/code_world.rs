@@ -115,7 +115,7 @@ impl Base {
 
 /// What all services from one account's snapshot have in common.
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
     /// A session of the account.
     ada: SignedIn,
@@ -184,19 +184,20 @@ impl World {
         assert_eq!(linked.status(), 200, "{}", linked.text());
     }
 
-    pub(super) fn of(known: &Known, app: TestApp, base: Base) -> Self {
+    pub(super) fn of(known: &AccountFacts, app: TestApp, base: Base) -> Self {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds ([`Attempt`] only if there is an app), and the rest of [`Known`].
-    pub(super) async fn known(&self) -> Known {
+    /// Creates codes of all kinds ([`Attempt`] only if there is an app), and the rest of
+    /// [`AccountFacts`].
+    pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
             codes.insert(kind, self.code(kind).await);
         }
         let later = notices(&self.app, self.base.address()).await;
         let later_not_me = not_me_link(later.get(1).unwrap_or(&later[0]));
-        Known { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
+        AccountFacts { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
     }
 
     /// Creates a code of this kind, or finds it in an email; for links, returns the path.

@@ -54,7 +54,7 @@ enum Proof {
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
 /// Someone else's account with the address [`ADA`].
-struct Squatted {
+struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
     eve: SignedIn,
@@ -63,17 +63,17 @@ struct Squatted {
 }
 
 /// A snapshot of such an account, for several proofs.
-struct Kept {
+struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
     eve: SignedIn,
     verification: Option<String>,
 }
 
-impl Kept {
-    async fn begin(&self) -> Squatted {
+impl AccountSnapshot {
+    async fn begin(&self) -> SquattedAccount {
         let app = TestApp::start_from(&self.snapshot, Limits::off()).await;
-        Squatted { app, provider: Arc::clone(&self.provider), eve: self.eve.clone(), verification: self.verification.clone() }
+        SquattedAccount { app, provider: Arc::clone(&self.provider), eve: self.eve.clone(), verification: self.verification.clone() }
     }
 }
 
@@ -87,7 +87,7 @@ fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
 
-async fn squat(prior: Prior) -> Squatted {
+async fn squat(prior: Prior) -> SquattedAccount {
     let (app, provider) = oauth_callback::start().await;
     let eve = match prior {
         ProviderSignUp => oauth_callback::sign_in(&app, &provider, eves(ADA)).await.0,
@@ -119,7 +119,7 @@ async fn squat(prior: Prior) -> Squatted {
         }
         Password | ProviderSignUp | ServerAccount => {}
     }
-    Squatted { app, provider: Arc::new(provider), eve, verification }
+    SquattedAccount { app, provider: Arc::new(provider), eve, verification }
 }
 
 async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
@@ -127,9 +127,9 @@ async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
     app.configure(json!({ "config": setting })).await;
 }
 
-impl Squatted {
-    fn kept(self) -> Kept {
-        Kept { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
+impl SquattedAccount {
+    fn kept(self) -> AccountSnapshot {
+        AccountSnapshot { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
     }
 
     /// The owner proves the address; returns the owner's session.
@@ -227,7 +227,7 @@ async fn only_link_method_hands_an_account_over() {
         for strategy in ["raise_error", "allow_duplicates"] {
             let what = format!("{strategy}, {prior:?}");
             let squatted = kept.begin().await;
-            let Squatted { app, provider, eve, .. } = &squatted;
+            let SquattedAccount { app, provider, eve, .. } = &squatted;
             merge_by(app, provider, strategy).await;
             let before = user(app, &eve.user_id).await;
             let url = flow(app, provider, adas(true), &[]).await;
@@ -257,7 +257,7 @@ async fn claiming_an_address_without_proof_takes_no_account() {
         for strategy in STRATEGIES {
             let what = format!("{strategy}, {prior:?}");
             let squatted = kept.begin().await;
-            let Squatted { app, provider, eve, .. } = &squatted;
+            let SquattedAccount { app, provider, eve, .. } = &squatted;
             merge_by(app, provider, strategy).await;
             let before = user(app, &eve.user_id).await;
             let url = flow(app, provider, adas(false), &[]).await;
@@ -285,7 +285,7 @@ async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();
     for strategy in STRATEGIES {
         let squatted = kept.begin().await;
-        let Squatted { app, provider, eve: ada, .. } = &squatted;
+        let SquattedAccount { app, provider, eve: ada, .. } = &squatted;
         super::change(app, &ada.user_id, json!({ "primary_email_verified": true })).await;
         merge_by(app, provider, strategy).await;
         let url = flow(app, provider, adas(true), &[]).await;

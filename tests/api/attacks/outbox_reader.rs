@@ -24,9 +24,9 @@ use crate::emails::{HOUR, OUTBOX, path, read, work};
 const HIDDEN: &str = "••••••";
 
 /// A mail server that permanently rejects every email and quotes it in the reply.
-struct Repeating;
+struct RepeatingServer;
 
-impl Mailer for Repeating {
+impl Mailer for RepeatingServer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let said = format!("550 {} {:?} {:?}", mail.subject, mail.text, mail.html);
         let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", format!("refused: {said}"));
@@ -160,7 +160,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
     look("sending").await;
     each(OutboxEntry::take_back).await;
 
-    app.deliver_by(&Repeating).await;
+    app.deliver_by(&RepeatingServer).await;
     look("server-error").await;
     for id in ids(&app).await {
         let entry = read(&app, &id).await;

@@ -19,12 +19,12 @@ use wire::id::ProjectId;
 use super::rename;
 
 /// The result of a check, for each day and for the whole chain.
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
-impl Checked {
+impl CheckResult {
     /// The problems of all days and the chain.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problem.clone()).collect()
@@ -36,14 +36,14 @@ impl Checked {
     }
 }
 
-pub(super) async fn check(app: &TestApp) -> Checked {
+pub(super) async fn check(app: &TestApp) -> CheckResult {
     check_with(app, app.project_id(), None).await
 }
 
-async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expected>) -> Checked {
+async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expected>) -> CheckResult {
     let (keys, mut days) = (TrailKeys::new(&app.app.settings.secret), Vec::new());
     let report = app.app.store.check_trail(project, &keys, expected, app.now(), |day| days.push(day)).await.unwrap();
-    Checked { days, report }
+    CheckResult { days, report }
 }
 
 /// The items with `part` in their partition key, in order.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::provider::{Fault, Provider};
+use support::provider::{Misbehaviour, Provider};
 use support::{SignedIn, TestApp};
 
 use super::assert_error;
@@ -155,7 +155,7 @@ async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     for _ in 0..3 {
         codes.push(code(&app, &provider, ada(), &[("provider_scope", "calendar")]).await);
     }
-    provider.misbehave(Fault::Waits);
+    provider.misbehave(Misbehaviour::Waits);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let server = app.server();
     // The users sign in during the provider's renewal of the token.

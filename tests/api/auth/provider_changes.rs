@@ -9,7 +9,7 @@ use model::project::Project;
 use model::provider::tokens::ProviderTokens;
 use serde_json::{Value, json};
 use store::provider::tokens::{Of, keep_tokens};
-use support::provider::{CLIENT_ID, Fault, Provider};
+use support::provider::{CLIENT_ID, Misbehaviour, Provider};
 use support::{Answer, SignedIn, TestApp};
 use wire::id::UserId;
 
@@ -290,7 +290,7 @@ async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = token(&app, &user).await.json()["access_token"].clone();
     provider.requests();
-    provider.misbehave(Fault::RevokesAccess);
+    provider.misbehave(Misbehaviour::RevokesAccess);
     assert_eq!(token(&app, &user).await.json()["access_token"], first, "the provider has just issued it");
     assert_eq!(provider.requests(), Vec::<String>::new());
     app.advance(SignedDuration::from_mins(5));
@@ -301,7 +301,7 @@ async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     assert_eq!(provider.requests(), Vec::<String>::new());
 
     // If the refresh token was revoked too, the user has to link the account again.
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     app.advance(SignedDuration::from_mins(5));
     for _ in 0..2 {
         assert_to_be_linked_again(&token(&app, &user).await);
@@ -319,13 +319,13 @@ async fn a_caller_whose_token_failed_gets_another_one() {
     let first = token(&app, &user).await.json()["access_token"].clone();
     let failed = async || app.server().post(&format!("{path}?refresh=true"), json!({})).await;
     assert_eq!(app.server().post(&format!("{path}?refresh=false"), json!({})).await.json()["access_token"], first);
-    provider.misbehave(Fault::Down);
+    provider.misbehave(Misbehaviour::Down);
     assert_error(&failed().await, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     assert_eq!(token(&app, &user).await.json()["access_token"], first, "nothing is lost");
     provider.behave();
     assert_eq!(failed().await.json()["access_token"], "renewed");
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     assert_to_be_linked_again(&failed().await);
     assert_error(&app.server().post(&format!("{path}?refresh=maybe"), json!({})).await, 400, "SCHEMA_ERROR");
 }

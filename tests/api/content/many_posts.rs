@@ -11,7 +11,7 @@ use super::mcp::{modern, tool};
 
 const POSTS: usize = 10_000;
 /// The maximum size of a response, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 const HEAD: &str = "\
 # What the content costs at 10,000 posts
@@ -54,7 +54,7 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     let mut row = |name: &str, bytes: usize, most: u32| {
         let consumed = app.recorder.consumed();
         let _ = writeln!(table, "| {name} | {bytes} | {} | {} |", consumed.calls, consumed.read);
-        assert!(bytes <= MOST_BYTES, "{name}: {bytes} bytes");
+        assert!(bytes <= MAX_BYTES, "{name}: {bytes} bytes");
         assert!(consumed.calls <= most, "{name}: {} calls", consumed.calls);
         app.recorder.clear();
         app.recorder.measure();

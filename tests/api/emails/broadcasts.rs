@@ -1,7 +1,7 @@
 //! Emails to more users than fit into one transaction.
 
 use serde_json::{Value, json};
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 
 use super::{OUTBOX, SEND};
 
@@ -71,7 +71,7 @@ async fn an_email_to_all_users_is_accepted_atomically() {
 // Waits between attempts take no time on a paused clock.
 #[tokio::test(start_paused = true)]
 async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
-    for fault in [Fault::NotMade, Fault::AnswerLost] {
+    for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {
         let app = TestApp::start().await;
         let users = users(&app, MANY).await;
         app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;

@@ -80,12 +80,12 @@ async fn variables_written_by_a_server_are_shown() {
 }
 
 /// A mailer that temporarily rejects the first emails, and keeps the texts of all it receives.
-struct Unwilling {
+struct UnwillingMailer {
     refusals: usize,
     texts: Mutex<Vec<String>>,
 }
 
-impl Mailer for Unwilling {
+impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut texts = self.texts.lock().unwrap();
         texts.push(mail.text.clone().unwrap_or_default());
@@ -99,7 +99,7 @@ impl Mailer for Unwilling {
 async fn a_resent_email_has_the_same_code() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
-    let mailer = Unwilling { refusals: 2, texts: Mutex::default() };
+    let mailer = UnwillingMailer { refusals: 2, texts: Mutex::default() };
     for _ in 0..3 {
         app.deliver_by(&mailer).await;
         app.advance(jiff::SignedDuration::from_mins(3));

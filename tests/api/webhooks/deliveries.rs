@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
 use support::until::until;
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 use wire::clock::Clock;
 use workers::webhooks::Courier;
 
@@ -27,7 +27,7 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     // again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
-        app.recorder.break_writes(after, 40, Fault::AnswerLost);
+        app.recorder.break_writes(after, 40, InjectedError::AnswerLost);
         // Waits between attempts take no time.
         tokio::time::pause();
         assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use support::TestApp;
-use support::receiver::{Received, Receiver};
+use support::receiver::{ReceivedRequest, Receiver};
 
 use super::{create_user, endpoint_at};
 
@@ -12,7 +12,7 @@ async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output =
     let before = receiver.received().len();
     change.await;
     app.deliver_webhooks().await;
-    receiver.received()[before..].iter().map(Received::json).collect()
+    receiver.received()[before..].iter().map(ReceivedRequest::json).collect()
 }
 
 fn types(events: &[Value]) -> Vec<&str> {

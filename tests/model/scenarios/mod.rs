@@ -15,7 +15,7 @@ use support::{Caller, SignedIn, TestApp};
 use tower::ServiceExt as _;
 
 use crate::check::check;
-use crate::explored::{Client, Event, Explored, Scenario};
+use crate::explored::{Client, Event, Exploration, Scenario};
 use crate::service::{Answer, Task};
 use crate::services::Services;
 use crate::table::{Engines, Table};
@@ -34,7 +34,7 @@ const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
-    rules: Vec<Property<Explored>>,
+    rules: Vec<Property<Exploration>>,
     known: BTreeMap<&'static str, String>,
     events: Vec<Event>,
     faults: u8,
@@ -57,7 +57,7 @@ impl Stage {
         self
     }
 
-    fn rule(mut self, property: Property<Explored>) -> Self {
+    fn rule(mut self, property: Property<Exploration>) -> Self {
         self.rules.push(property);
         self
     }

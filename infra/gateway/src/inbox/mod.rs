@@ -23,7 +23,7 @@ use table::Table;
 use wire::clock::{Clock, Millis};
 use wire::id::EmailId;
 
-pub use self::message::{Error, Found, KEPT, Message, Query};
+pub use self::message::{Error, KEPT, Message, MessagePage, Query};
 use crate::damage;
 
 /// Receives the emails that a deployment would send through SES. Cheap to clone.
@@ -54,7 +54,7 @@ impl Inbox {
         Ok(())
     }
 
-    pub fn find(&self, query: &Query) -> Result<Found, Error> {
+    pub fn find(&self, query: &Query) -> Result<MessagePage, Error> {
         self.lock().find(query)
     }
 
