@@ -148,7 +148,7 @@ async fn cost_of_a_mail() -> Cost {
     let app = TestApp::start().await;
     let body = serde_json::json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
-    let cost = measured(&app, "workers-outbox, one email", 512, app.deliver()).await;
+    let cost = measured(&app, "workers-outbox, one email", 512, app.send_emails()).await;
     assert_eq!(app.mails("ada@example.com").await.len(), 1);
     cost
 }

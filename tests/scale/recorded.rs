@@ -137,9 +137,9 @@ impl WatchedService {
     }
 
     /// Sends the emails that are due.
-    async fn deliver(&mut self, keys: &Keys) {
+    async fn send_emails(&mut self, keys: &Keys) {
         let before = self.app.inbox.messages(None).len();
-        self.app.deliver().await;
+        self.app.send_emails().await;
         let sent = self.app.inbox.messages(None).len() - before;
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
@@ -223,7 +223,7 @@ impl Person<'_> {
         let answer = post(&self.client, "/api/v1/auth/password/sign-up", body).await;
         self.tokens = Some(SignedIn::of(&self.email, &answer));
         world.note("sign up with a password", Some(self.number), self.keys, 1);
-        world.deliver(self.keys).await;
+        world.send_emails(self.keys).await;
     }
 
     /// A visit on a later day: everything a user may do, one thing after another.
@@ -247,7 +247,7 @@ impl Person<'_> {
         let body = json!({ "email": self.email, "callback_url": "http://localhost:3000/magic" });
         post(&self.client, "/api/v1/auth/otp/send-sign-in-code", body).await;
         world.note("request a sign-in code", Some(self.number), self.keys, 1);
-        world.deliver(self.keys).await;
+        world.send_emails(self.keys).await;
         let code = world.app.last_mail(&self.email).await.code();
         drop(world.app.recorder.take_traced());
         world.app.advance(STEP);

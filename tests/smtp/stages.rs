@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use support::mail_server::{Behaviour, MailServer};
 use wire::clock::Clock;
 
-use super::{class, deliver_by, email_config, outbox};
+use super::{class, email_config, outbox, send_emails_by};
 
 /// Every stage before the end of the message.
 const BEFORE: [&str; 9] = ["220", "EHLO", "STAR", "TLS", "AUTH", "MAIL", "RCPT", "DATA", "354"];
@@ -30,21 +30,21 @@ enum Outcome {
     Unknown,
 }
 
-/// Delivers an email through a server that misbehaves on the first connection only, and again when
+/// Sends an email through a server that misbehaves on the first connection only, and again when
 /// the next attempt is due.
 async fn judge(behaviour: Behaviour, then: Outcome) {
     let server = MailServer::start(vec![behaviour, Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
     // Nothing else has to wait that long.
     let timeout = if matches!(behaviour, Behaviour::Silent(_)) { Duration::from_secs(2) } else { AMPLE };
-    let deliver = async |timeout| {
-        deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system())).await;
+    let send_emails = async |timeout| {
+        send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system())).await;
         app.outbox_entry(&id).await
     };
-    let first = deliver(timeout).await;
+    let first = send_emails(timeout).await;
     let attempts = server.attempts();
     app.advance(SignedDuration::from_mins(2));
-    let second = deliver(AMPLE).await;
+    let second = send_emails(AMPLE).await;
     match then {
         Outcome::Again(expected) => {
             assert_eq!(
@@ -130,7 +130,7 @@ async fn five_attempts_are_made_if_a_server_closes_or_its_name_does_not_resolve(
     for (host, expected) in [("127.0.0.1", "SOCKET_CLOSED"), ("no.such.invalid", "HOST_NOT_FOUND")] {
         let (app, id) = outbox(email_config(host, server.port), json!({})).await;
         for attempt in 1..=5 {
-            deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
+            send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
             let entry = app.outbox_entry(&id).await;
             let status = if attempt < 5 { "scheduled" } else { "server-error" };
             assert_eq!((entry["status"].as_str(), class(&entry)), (Some(status), expected), "{attempt} {entry}");
@@ -138,7 +138,7 @@ async fn five_attempts_are_made_if_a_server_closes_or_its_name_does_not_resolve(
             app.advance(SignedDuration::from_mins(20));
         }
         let last: Value = app.outbox_entry(&id).await;
-        deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
+        send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
         assert_eq!(app.outbox_entry(&id).await, last);
     }
     assert_eq!(server.attempts(), 5);
@@ -149,7 +149,7 @@ async fn the_outbox_keeps_a_bounded_part_of_a_server_s_words() {
     let said: &'static str = Box::leak(format!("550 spam{}", "!".repeat(3_000)).into_boxed_str());
     let server = MailServer::start(vec![Behaviour::Answers(".", said)]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
+    send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), AMPLE, Clock::system())).await;
     let entry = app.outbox_entry(&id).await;
     for message in ["internal_message", "external_message"] {
         let message = entry["send_attempt_errors"][0][message].as_str().unwrap();

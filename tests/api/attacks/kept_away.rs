@@ -106,7 +106,7 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_eq!(otp_sign_in(&app, &code).await.json()["user_id"], eve.user_id.as_str());
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     // Sign-in codes disabled by a server stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
@@ -126,7 +126,7 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     // Emails with the same time have no order.
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }

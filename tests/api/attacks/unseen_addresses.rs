@@ -20,7 +20,7 @@ async fn joined_as_contact(app: &TestApp, session: &SignedIn, address: &str) -> 
     let id = added.json()["id"].as_str().unwrap().to_owned();
     let code = verification_code(app, session, &id, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(jiff::SignedDuration::from_secs(1));
     id
 }

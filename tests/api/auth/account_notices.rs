@@ -323,9 +323,9 @@ async fn the_link_in_a_notice_drops_the_codes_and_keeps_the_app() {
         let app = TestApp::start().await;
         let ada = owned(&app).await;
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
-        app.deliver_until_next_second().await;
+        app.send_emails_until_next_second().await;
         let codes = codes(&app, &ada).await;
-        app.deliver_until_next_second().await;
+        app.send_emails_until_next_second().await;
         assert_eq!(recover(&app, &codes[0]).await.status(), 200);
         let mails = notices(&app, ADA).await;
         press(&app, &link(&mails[if undone == "created" { 1 } else { 2 }])).await;

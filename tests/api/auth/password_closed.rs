@@ -44,7 +44,7 @@ async fn closed() -> (TestApp, SignedIn) {
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
     // Emails due at the same time arrive in any order; later ones arrive after this notice.
-    app.deliver().await;
+    app.send_emails().await;
     (app, ada)
 }
 

@@ -143,8 +143,8 @@ async fn team_of(caller: &Caller) -> String {
 
 /// How many emails the first `count` strangers received.
 async fn mailed(app: &TestApp, count: usize) -> usize {
-    app.deliver().await;
-    (0..count).map(|number| app.delivered(&stranger(number)).len()).sum()
+    app.send_emails().await;
+    (0..count).map(|number| app.sent_to(&stranger(number)).len()).sum()
 }
 
 #[tokio::test]

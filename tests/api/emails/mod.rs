@@ -92,11 +92,11 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
         Status::Preparing => {}
         Status::Paused => update(app, &id, json!({ "is_paused": true })).await,
         Status::Skipped => update(app, &id, json!({ "cancel": true })).await,
-        Status::Scheduled | Status::RenderError | Status::Sent => app.deliver().await,
+        Status::Scheduled | Status::RenderError | Status::Sent => app.send_emails().await,
         Status::Rendering => work(app, &id, |entry| entry.begin_rendering(Uuid::nil(), app.now())).await,
         Status::Queued | Status::Sending | Status::ServerError => work(app, &id, |entry| sending(app, entry, status)).await,
         _ => {
-            app.deliver().await;
+            app.send_emails().await;
             work(app, &id, |entry| after_delivery(app, entry, status)).await;
         }
     }

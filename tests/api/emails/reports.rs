@@ -125,7 +125,7 @@ async fn an_event_may_precede_the_worker_s_own_update() {
 async fn an_email_of_unknown_outcome_becomes_sent_on_a_report() {
     let (app, _, id) = with_entry(Status::Sending).await;
     app.advance(jiff::SignedDuration::from_mins(20));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(read(&app, &id).await["status"], "server-error");
     let event = event(&app, "delivery", &id).await;
     assert!(take(&app, &event).await);

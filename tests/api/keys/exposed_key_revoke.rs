@@ -40,7 +40,7 @@ async fn an_exposed_key_is_revoked_without_credentials_and_the_owner_is_told() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     for _ in 0..2 {
         let answer = app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await;
         assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));

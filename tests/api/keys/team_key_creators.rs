@@ -48,7 +48,7 @@ async fn the_creator_is_told_and_ends_the_key_by_the_link_of_the_email() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let (team, key) = team_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     let announced = format!("An API key ending in {} was created.", &text(&key["value"])[130..]);
     let mail = notices(&app, ADA).await.into_iter().find(|mail| mail.0.text.contains(&announced)).unwrap();
     let rotated = rotate(&app.signed_in(&ada), &team, &key).await;
@@ -141,7 +141,7 @@ async fn a_project_can_switch_off_the_notices_about_keys_of_teams() {
     app.configure(json!({ "config": { "disabled_notices": ["api-key"] } })).await;
     let ada = app.sign_up(ADA).await;
     team_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert!(app.mails(ADA).await.iter().all(|mail| !mail.0.text.contains("API key")));
 }
 

@@ -218,10 +218,10 @@ async fn emails_are_counted_by_day_and_status() {
         assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
     };
     send("ada@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(DAY);
     send("bob@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     send("eve@example.com").await;
     let emails = metrics(&app, "").await["email_overview"].clone();

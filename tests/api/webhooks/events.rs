@@ -149,7 +149,7 @@ async fn sign_ins_emails_keys_and_the_audit_log_have_events() {
     let mails = events(&app, &receiver, async {
         let body = json!({ "user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>" });
         assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
-        app.deliver().await;
+        app.send_emails().await;
     });
     let mails = mails.await;
     assert_eq!(mails.iter().find(|event| event["type"] == "email.created").unwrap()["data"]["status"], "preparing");

@@ -1,4 +1,4 @@
-//! `/inbox`: emails stored instead of delivered, for all projects, newest first.
+//! `/inbox`: emails stored instead of sent, for all projects, newest first.
 
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
