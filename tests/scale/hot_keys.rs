@@ -88,15 +88,15 @@ async fn load() -> Touches {
 
 /// The items used per second under one key at each of [`RATES`], as the cells of a row. Each
 /// sign-in uses `share` items under a shared key; any other key belongs to one account. Numbers
-/// above `most` are bold.
-fn rates(share: f64, most: f64, is_shared: bool) -> String {
+/// above `max` are bold.
+fn rates(share: f64, max: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
         // The key of an account or its email address serves only that account, so its use grows
         // with one user's activity, not with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(REPETITIONS) / 60.0 };
         let shown = format!("{seen:.1}");
-        let _ = write!(text, " {} |", if seen > most { format!("**{shown}**") } else { shown });
+        let _ = write!(text, " {} |", if seen > max { format!("**{shown}**") } else { shown });
     }
     text
 }

@@ -69,7 +69,7 @@ struct SharedState {
     replies: Arc<Mutex<Vec<Reply>>>,
     /// How many requests are being answered now, and the maximum so far.
     at_once: Arc<AtomicUsize>,
-    most_at_once: Arc<AtomicUsize>,
+    max_at_once: Arc<AtomicUsize>,
     /// How many requests wait for [`Receiver::release`], and what wakes them.
     held: Arc<AtomicUsize>,
     released: Arc<Notify>,
@@ -108,8 +108,8 @@ impl Receiver {
     }
 
     /// The maximum number of requests answered at the same time.
-    pub fn most_at_once(&self) -> usize {
-        self.shared.most_at_once.load(Ordering::SeqCst)
+    pub fn max_at_once(&self) -> usize {
+        self.shared.max_at_once.load(Ordering::SeqCst)
     }
 
     /// The number of requests that wait for [`Self::release`].
@@ -137,7 +137,7 @@ impl Receiver {
 
 async fn receive(State(shared): State<SharedState>, headers: HeaderMap, body: Bytes) -> Response {
     let at_once = shared.at_once.fetch_add(1, Ordering::SeqCst) + 1;
-    shared.most_at_once.fetch_max(at_once, Ordering::SeqCst);
+    shared.max_at_once.fetch_max(at_once, Ordering::SeqCst);
     let answer = answer(&shared, headers, body).await;
     shared.at_once.fetch_sub(1, Ordering::SeqCst);
     answer

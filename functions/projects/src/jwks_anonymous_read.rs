@@ -16,5 +16,5 @@ pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/pro
     .errors(&[ErrorCode::ProjectNotFound]);
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeySetRedirect, Error> {
-    KeySetRedirect::of(&app, &path, "include_anonymous")
+    KeySetRedirect::from_path(&app, &path, "include_anonymous")
 }

@@ -17,5 +17,5 @@ pub const ROUTE: Route =
         .errors(&[ErrorCode::ProjectNotFound]);
 
 pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<KeySetRedirect, Error> {
-    KeySetRedirect::of(&app, &path, "include_restricted")
+    KeySetRedirect::from_path(&app, &path, "include_restricted")
 }

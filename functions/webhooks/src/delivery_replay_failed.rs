@@ -25,7 +25,8 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
-pub struct ReplayFailed {
+#[schema(as = ReplayFailed)]
+pub struct ReplayRequest {
     /// Only events since this time, in milliseconds since the epoch. Rounded down to a whole
     /// second, like the times of events.
     #[schema(value_type = i64)]
@@ -43,7 +44,7 @@ pub struct ReplayResult {
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { body, path, .. }: Input<ReplayFailed, Nothing, EndpointPath>,
+    Input { body, path, .. }: Input<ReplayRequest, Nothing, EndpointPath>,
 ) -> Result<Json<ReplayResult>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
     let since = Timestamp::from_second(body.since_millis.0.as_second()).unwrap_or_default();

@@ -59,7 +59,7 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
     };
     let (first, second, ()) = tokio::join!(first, second, answers);
     assert!(first.is_ok() && second.is_ok());
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 8));
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (40, 8));
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
         }
     };
     tokio::join!(app.deliver_webhooks(), answers(&[1; 40]));
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 1));
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (40, 1));
     receiver.reply(Reply::Held(204));
     app.advance(SignedDuration::from_secs(10));
     let answers = async {
@@ -85,7 +85,7 @@ async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
         receiver.release();
     };
     tokio::join!(app.deliver_webhooks(), answers);
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (80, 8), "it works again");
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (80, 8), "it works again");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ pub struct KeySetRedirect(String);
 impl KeySetRedirect {
     /// Redirects to the keys of a project, with a query flag for further keys. The target checks
     /// that the project exists.
-    pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
+    pub(crate) fn from_path(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
         let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
         Ok(Self(format!("{}/api/v1/projects/{id}/.well-known/jwks.json?{flag}=true", app.settings.api_url)))

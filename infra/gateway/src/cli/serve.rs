@@ -29,7 +29,7 @@ use crate::inbox::Inbox;
 use crate::keys::{Keys, Role, warn_of_others};
 use crate::loopback::is_loopback_host;
 use crate::page_key::PageKey;
-use crate::pages::Private;
+use crate::pages::PrivateDetails;
 use crate::saved_keys::SavedKeys;
 use crate::say::say;
 use crate::server::{Connections, Network, Proxies, Server, Timeouts};
@@ -132,7 +132,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
     let start_page = pages_url.map(|url| page_key.link(&url));
     let private_pages =
-        shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
+        shows_pages.then(|| PrivateDetails { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: settings::hasher()?, private_pages };
     let has_console = options.console || settings::has_console();
     let service = if has_console { Service::with_console(parts) } else { Service::new(parts) };
