@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::table::{INDEXES, TTL};
 
 use support::trace::{Key, TracedCall};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use crate::population::hash;
 
@@ -203,7 +203,7 @@ struct Person<'a> {
     keys: &'a Keys,
     client: Caller,
     email: String,
-    tokens: Option<SignedIn>,
+    tokens: Option<SignedInUser>,
 }
 
 async fn post(caller: &Caller, path: &str, body: Value) -> Value {
@@ -221,7 +221,7 @@ impl Person<'_> {
         let mut body = self.sign_in_body();
         body["verification_callback_url"] = "http://localhost:3000/verify".into();
         let answer = post(&self.client, "/api/v1/auth/password/sign-up", body).await;
-        self.tokens = Some(SignedIn::of(&self.email, &answer));
+        self.tokens = Some(SignedInUser::of(&self.email, &answer));
         world.note("sign up with a password", Some(self.number), self.keys, 1);
         world.send_emails(self.keys).await;
     }
@@ -237,7 +237,7 @@ impl Person<'_> {
         world.app.advance(STEP);
         let answer = post(&self.client, "/api/v1/auth/password/sign-in", self.sign_in_body()).await;
         world.note("sign in with a password", Some(self.number), self.keys, 1);
-        let token = SignedIn::of(&self.email, &answer).access_token;
+        let token = SignedInUser::of(&self.email, &answer).access_token;
         let user = self.client.clone().with("x-stack-access-token", &token);
         for (path, kind) in [("/api/v1/users/me", "get the current user"), ("/api/v1/auth/sessions", "list sessions")] {
             assert_eq!(user.get(path).await.status(), 200);

@@ -52,7 +52,7 @@ pub use faults::{ConsumedUnits, InjectedError, ROUND_TRIP, Recorder, is_write, r
 pub use kept_log::KeptLog;
 pub use mails::Mail;
 pub use table::{Items, Rows};
-pub use users::{SignedIn, authenticator_code};
+pub use users::{SignedInUser, authenticator_code};
 
 use crate::shell::Shell;
 use crate::stand_in::StandIn;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -17,7 +17,7 @@ struct PreparedAccount {
     app: TestApp,
     provider: Provider,
     /// The attacker's session with `ada@example.com`'s account.
-    eve: SignedIn,
+    eve: SignedInUser,
     /// Unused codes for the account.
     attempt: String,
     sign_in: String,
@@ -49,10 +49,10 @@ async fn prepare() -> PreparedAccount {
 }
 
 /// The owner proves the address. Returns the session, if the proof starts one.
-async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedIn> {
+async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedInUser> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
-        SignedIn::of("ada@example.com", &answer.json())
+        SignedInUser::of("ada@example.com", &answer.json())
     };
     match proof {
         "reset" => {

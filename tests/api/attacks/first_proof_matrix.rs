@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{SignedIn, Snapshot, TestApp};
+use support::{SignedInUser, Snapshot, TestApp};
 
 use super::{CALLBACK, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -57,7 +57,7 @@ const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
-    eve: SignedIn,
+    eve: SignedInUser,
     /// A code for the pending address; `None` if no address is pending.
     verification: Option<String>,
 }
@@ -66,7 +66,7 @@ struct SquattedAccount {
 struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
-    eve: SignedIn,
+    eve: SignedInUser,
     verification: Option<String>,
 }
 
@@ -133,11 +133,11 @@ impl SquattedAccount {
     }
 
     /// The owner proves the address; returns the owner's session.
-    async fn prove(&self, proof: Proof) -> SignedIn {
+    async fn prove(&self, proof: Proof) -> SignedInUser {
         let (app, provider) = (&self.app, &self.provider);
         let of = |answer: support::Answer| {
             assert_eq!(answer.status(), 200, "{proof:?}: {}", answer.text());
-            SignedIn::of(ADA, &answer.json())
+            SignedInUser::of(ADA, &answer.json())
         };
         match proof {
             Reset => {
@@ -208,7 +208,7 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
             // The proving method signs the owner in again, without the intruder's second factor.
             assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200, "{what}");
             let again = match proof {
-                Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
+                Reset => SignedInUser::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
                 SignInLink | SignInTyped => app.sign_in_by_mail(ADA).await,
                 Provided => oauth_callback::sign_in(app, &squatted.provider, adas(true)).await.0,
             };

@@ -7,7 +7,7 @@ use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
 use support::until::interrupted;
-use support::{Answer, Caller, SignedIn, Snapshot, TestApp};
+use support::{Answer, Caller, SignedInUser, Snapshot, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_code, user, verification_code};
 use crate::auth::oauth_callback::{self, TOKEN, exchange_of, landed, parameter};
@@ -86,7 +86,7 @@ impl Proof {
 /// The creator's account when both are about to act.
 struct World {
     snapshot: Snapshot,
-    eve: SignedIn,
+    eve: SignedInUser,
     code: Option<String>,
     /// `None` if each round needs a new one.
     proof: Option<Proof>,
@@ -178,7 +178,7 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     Some(reached.get())
 }
 
-async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, interference: &Answer, at: &str) {
+async fn assert_is_the_owners(app: &TestApp, eve: &SignedInUser, interference: &Answer, at: &str) {
     assert_eq!(addresses(app, &eve.user_id).await, [(ADA.to_owned(), true)], "{at}");
     let account = user(app, &eve.user_id).await;
     assert_eq!(account["requires_totp_mfa"], false, "{at}");

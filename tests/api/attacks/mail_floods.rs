@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::{NEW, PASSWORD, add};
 
@@ -29,14 +29,14 @@ fn without_addresses() -> Limits {
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let (mut user, mut passwords) = (SignedIn::of(email, &answer.json()), [PASSWORD, NEW]);
+    let (mut user, mut passwords) = (SignedInUser::of(email, &answer.json()), [PASSWORD, NEW]);
     for _ in 0..4 {
         let change = json!({ "old_password": passwords[0], "new_password": passwords[1] });
         let changed = at(app.signed_in(&user), from).with("x-stack-refresh-token", &user.refresh_token).post(UPDATE, change).await;
         assert_eq!(changed.status(), 200, "{}", changed.text());
         passwords.reverse();
         let signed_in = at(app.client(), from).post(SIGN_IN, json!({ "email": email, "password": passwords[0] })).await;
-        user = SignedIn::of(email, &signed_in.json());
+        user = SignedInUser::of(email, &signed_in.json());
     }
 }
 
@@ -140,7 +140,7 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
 
 /// The published SDK redeems verification codes without a session, so most users verify their
 /// address this way.
-async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedIn {
+async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedInUser {
     let user = app.sign_up(email).await;
     let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
     let code = super::verification_code(app, &user, list["items"][0]["id"].as_str().unwrap(), email).await;

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, added, addresses, change, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::account_notices::{link, notices, owned, press, verified, with_pages};
@@ -21,28 +21,28 @@ pub(super) async fn channel_id(app: &TestApp, user: &str, address: &str) -> Stri
 }
 
 /// Adds and verifies the intruder's address.
-pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
+pub(super) async fn joined(app: &TestApp, session: &SignedInUser, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
     app.send_emails_until_next_second().await;
 }
 
-pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
+pub(super) async fn removed(app: &TestApp, session: &SignedInUser, address: &str) {
     let id = channel_id(app, &session.user_id, address).await;
     assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
     app.send_emails_until_next_second().await;
 }
 
 /// The owner's account, after an intruder with a stolen session has added a verified address.
-pub(super) async fn intruded(app: &TestApp) -> SignedIn {
+pub(super) async fn intruded(app: &TestApp) -> SignedInUser {
     let ada = owned(app).await;
     joined(app, &ada, EVE).await;
     ada
 }
 
 /// The account of [`intruded`], after the intruder has removed the owner's address.
-pub(super) async fn taken_over(app: &TestApp) -> SignedIn {
+pub(super) async fn taken_over(app: &TestApp) -> SignedInUser {
     let ada = intruded(app).await;
     removed(app, &ada, ADA).await;
     ada

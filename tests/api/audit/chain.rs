@@ -13,7 +13,7 @@ use jiff::SignedDuration;
 use model::trail::check::{DayReport, Expected, Problem};
 use store::Item;
 use store::trail::check::TrailReport;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::ProjectId;
 
 use super::rename;
@@ -87,7 +87,7 @@ fn text(text: &str) -> AttributeValue {
 }
 
 /// Three days with three entries each, linked as they are written; and the user they are about.
-async fn three_days() -> (TestApp, SignedIn) {
+async fn three_days() -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;

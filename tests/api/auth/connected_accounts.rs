@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use support::provider::Misbehaviour;
 use support::stand_in::StandIn;
 use support::until::until;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
@@ -16,7 +16,7 @@ use super::oauth_callback::{ada, exchange, flow, landed, parameter, sign_in, sta
 
 const ACCOUNTS: &str = "/api/v1/connected-accounts";
 
-async fn token(app: &TestApp, user: &SignedIn, account: &str, body: Value) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser, account: &str, body: Value) -> Answer {
     app.signed_in(user).post(&format!("{ACCOUNTS}/me/{account}/access-token"), body).await
 }
 
@@ -57,7 +57,7 @@ async fn the_provider_s_token_is_returned_and_refreshed_when_expired() {
 }
 
 /// A server asks for the token of the user's account, with the headers of the newest published SDK.
-async fn by_server(app: &TestApp, user: &SignedIn) -> Answer {
+async fn by_server(app: &TestApp, user: &SignedInUser) -> Answer {
     let server = ["project-id", "access-type", "secret-server-key"].into_iter().fold(app.server(), |caller, name| {
         let value = match name {
             "project-id" => app.project_id().as_str(),

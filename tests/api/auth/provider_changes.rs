@@ -10,7 +10,7 @@ use model::provider::tokens::ProviderTokens;
 use serde_json::{Value, json};
 use store::provider::tokens::{Of, keep_tokens};
 use support::provider::{CLIENT_ID, Misbehaviour, Provider};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 use wire::id::UserId;
 
 use super::assert_error;
@@ -30,7 +30,7 @@ async fn configure(app: &TestApp, providers: &[Value]) {
 }
 
 /// A server asks for a provider's token.
-async fn token(app: &TestApp, user: &SignedIn) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id), json!({})).await
 }
 
@@ -127,7 +127,7 @@ async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
     assert_eq!(token(&app, &user).await.status(), 201);
 }
 
-async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
+async fn tokens_of(app: &TestApp, user: &SignedInUser) -> ProviderTokens {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     let of = Of { project, user: id, account: &row.user.provider_accounts[0] };
@@ -135,7 +135,7 @@ async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
 }
 
 /// Stores the user's tokens in the form of earlier versions: sealed only for the account.
-pub(super) async fn age_tokens(app: &TestApp, user: &SignedIn) {
+pub(super) async fn age_tokens(app: &TestApp, user: &SignedInUser) {
     let project = app.project_id();
     let owner = format!("{project}/acme/acme|1/tokens");
     let seal = |token: &str| app.app.sealer.seal(&app.app.entropy, &owner, &token.to_owned().into()).unwrap();
@@ -148,7 +148,7 @@ pub(super) async fn age_tokens(app: &TestApp, user: &SignedIn) {
     keep(app, user, &tokens).await;
 }
 
-async fn keep(app: &TestApp, user: &SignedIn, tokens: &ProviderTokens) {
+async fn keep(app: &TestApp, user: &SignedInUser, tokens: &ProviderTokens) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     app.app.store.write(keep_tokens(project, id, &row.user.provider_accounts[0], tokens).unwrap()).await.unwrap();

@@ -4,18 +4,18 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use support::provider::{Misbehaviour, Provider};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_callback::{ada, sign_in, start};
 
-async fn token(app: &TestApp, user: &SignedIn, query: &str) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser, query: &str) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
 }
 
 /// Reports the token as failed ten times in a second, which leaves a token; returns the called
 /// endpoints.
-async fn report(app: &TestApp, provider: &Provider, user: &SignedIn) -> Vec<String> {
+async fn report(app: &TestApp, provider: &Provider, user: &SignedInUser) -> Vec<String> {
     provider.requests();
     for _ in 0..10 {
         let answer = token(app, user, "?refresh=true").await;

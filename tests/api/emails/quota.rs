@@ -6,7 +6,7 @@ use model::outbox::report::Report;
 use model::outbox::status::{ReportKind, Status};
 use model::outbox::{OutboxEntry, Recipients};
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::EmailId;
 use workers::reports::{self, EntryReport};
 
@@ -15,13 +15,13 @@ use crate::stored::change_user;
 use super::{OUTBOX, SEND, attempt, entry_in, path, read, send, work};
 
 /// A service with this hourly quota and one user.
-async fn start(per_hour: u32) -> (TestApp, SignedIn) {
+async fn start(per_hour: u32) -> (TestApp, SignedInUser) {
     let app = TestApp::start_sending(per_hour).await;
     let ada = app.sign_up("ada@example.com").await;
     (app, ada)
 }
 
-async fn send_many(app: &TestApp, to: &SignedIn, count: usize) {
+async fn send_many(app: &TestApp, to: &SignedInUser, count: usize) {
     let body = json!({ "user_ids": [to.user_id], "subject": "x", "html": "<p>x</p>" });
     for _ in 0..count {
         assert_eq!(app.server().post(SEND, body.clone()).await.status(), 200);
@@ -234,7 +234,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
 }
 
 /// Sends an email to this many addresses by editing its recipients; returns its id.
-async fn send_to_addresses(app: &TestApp, to: &SignedIn, count: usize) -> String {
+async fn send_to_addresses(app: &TestApp, to: &SignedInUser, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
     let to = json!({ "to": { "type": "custom-emails", "emails": emails } });

@@ -4,13 +4,13 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 use support::until::interrupted;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{path, read, send};
 
 /// Updates an email at each step of its worker, and runs the worker at each step of the update.
 /// `check` gets each round's entry id and update response.
-async fn race(app: &TestApp, to: &SignedIn, patch: Value, check: impl AsyncFn(&str, &Answer)) {
+async fn race(app: &TestApp, to: &SignedInUser, patch: Value, check: impl AsyncFn(&str, &Answer)) {
     let server = app.server();
     for holds_worker in [true, false] {
         let (mut calls, mut rounds) = (0, 0);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use workers::reports;
 
 use super::{attempt, entry_in, read, with_entry, work};
@@ -35,7 +35,7 @@ async fn take(app: &TestApp, event: &Value) -> bool {
     reports::take(&app.app, &reports::read(event).unwrap()).await.unwrap()
 }
 
-async fn start() -> (TestApp, SignedIn) {
+async fn start() -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     (app, ada)

@@ -7,7 +7,7 @@ use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update}
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or draft to a user; returns the entry.
-async fn send_document(app: &TestApp, to: &support::SignedIn, fields: Value) -> Value {
+async fn send_document(app: &TestApp, to: &support::SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "html": null, "subject": null });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     send(app, to, body).await

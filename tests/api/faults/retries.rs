@@ -102,7 +102,7 @@ async fn a_sign_up_with_a_lost_response_does_not_conflict_with_itself() {
     app.recorder.break_writes(0, 2, InjectedError::AnswerLost);
     let answer = sign_up(&app).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let user = support::SignedIn::of("ada@example.com", &answer.json());
+    let user = support::SignedInUser::of("ada@example.com", &answer.json());
     assert_eq!(app.signed_in(&user).get("/api/v1/users/me").await.json()["id"], user.user_id.as_str());
     assert_eq!(sign_up(&app).await.code(), "USER_EMAIL_ALREADY_EXISTS");
 }

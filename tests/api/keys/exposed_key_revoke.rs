@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, user_key};
 
@@ -21,7 +21,7 @@ async fn verify(app: &TestApp, user: &str) {
 }
 
 /// Signs up Ada, with a verified primary address.
-async fn verified_ada(app: &TestApp) -> SignedIn {
+async fn verified_ada(app: &TestApp) -> SignedInUser {
     let ada = app.sign_up(ADA).await;
     verify(app, &ada.user_id).await;
     ada

@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ADA, TEAM_KEYS, checked, error, started, team_key, text, user_key};
 use crate::auth::account_notices::{link, notices, press};
@@ -22,14 +22,14 @@ fn creators(app: &TestApp) -> Vec<Value> {
     keys.map(|key| key["M"]["creator"]["M"]["user_id"]["S"].clone()).collect()
 }
 
-async fn create(app: &TestApp, user: &SignedIn, team: &str) -> Value {
+async fn create(app: &TestApp, user: &SignedInUser, team: &str) -> Value {
     let answer = app.signed_in(user).post(TEAM_KEYS, json!({ "team_id": team, "description": "Deployments" })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()
 }
 
 /// Makes the user a member with the right to manage the team's keys; returns the membership's path.
-async fn admit(app: &TestApp, team: &str, user: &SignedIn) -> String {
+async fn admit(app: &TestApp, team: &str, user: &SignedInUser) -> String {
     let membership = format!("/api/v1/team-memberships/{team}/{}", user.user_id);
     assert_eq!(app.server().post(&membership, json!({})).await.status(), 201);
     let permission = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", user.user_id);

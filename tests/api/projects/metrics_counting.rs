@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::limit::Limits;
 use serde_json::json;
-use support::{InjectedError, SignedIn, TestApp};
+use support::{InjectedError, SignedInUser, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
@@ -161,7 +161,7 @@ async fn users_of_an_earlier_version_are_counted_with_the_next_link() {
 #[tokio::test]
 async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     let app = TestApp::start().await;
-    let mut users: Vec<SignedIn> = Vec::new();
+    let mut users: Vec<SignedInUser> = Vec::new();
     for number in 0..20 {
         users.push(app.sign_up(&format!("user{number}@example.com")).await);
     }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::trail::{Actor, Entry, Event};
 use serde_json::Value;
 use store::trail::list::TrailListing;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
 /// The start of every list: the day on which the tests' clock starts. An earlier start would read a
@@ -55,7 +55,7 @@ async fn one(app: &TestApp, operation: &str) -> Entry {
     found.remove(0)
 }
 
-fn id(user: &SignedIn) -> UserId {
+fn id(user: &SignedInUser) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
