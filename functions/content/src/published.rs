@@ -11,11 +11,11 @@ use store::content::{Dated, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site with at most `max` of its newest posts, without their texts,
+/// The public content of the site with at most `most` of its newest posts, without their texts,
 /// from the [catalogue](flows::catalogue): for answers that are not cached.
-pub(crate) async fn newest(app: &App, max: usize) -> Result<Shown, Problem> {
+pub(crate) async fn newest(app: &App, most: usize) -> Result<Shown, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
-    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
+    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(most, app.clock.now())))
 }
 
 /// The public apps and posts that contain words of a query.

@@ -32,7 +32,7 @@ use crate::parties::Parties;
 const READS: usize = 100;
 
 /// The result of rendering an email, successful or not, to store in its entry.
-pub(crate) struct RenderedEmail {
+pub(crate) struct RenderedEntry {
     /// The entry with the sources used, which can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
@@ -127,7 +127,7 @@ struct PreparedEntry {
 
 /// Renders entries of one project. The results are in the order of the entries; `None` if an entry
 /// was not rendered because others took too long.
-pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<RenderedEmail>>, store::Error> {
+pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<RenderedEntry>>, store::Error> {
     let documents = Documents::read(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
     let jobs = prepared.iter().filter_map(|prepared| prepared.job.clone().ok()).collect();
@@ -138,7 +138,7 @@ pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow])
             Ok(_) => renderings.next().flatten()?,
             Err(error) => Err(error),
         };
-        Some(RenderedEmail { entry, rendering, unsubscribe_url })
+        Some(RenderedEntry { entry, rendering, unsubscribe_url })
     });
     Ok(rendered.collect())
 }
