@@ -13,7 +13,7 @@ COMPILED = FOLDER / "crates"
 SOURCES = "sources.json"
 # The maximum size of the cache of compiled crates, in bytes. Old versions accumulate; beyond the
 # maximum, the cache is deleted, and the next run compiles everything.
-MOST = 24 << 30
+MAX_BYTES = 24 << 30
 # Crates that use one of these have their clone's path in the binary, and the next clone is in
 # another folder. So they are always recompiled.
 PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
@@ -133,9 +133,9 @@ def keep(compiled):
     count = copy(target(), new)
     shutil.rmtree(COMPILED, ignore_errors=True)
     size = sum(file.stat().st_size for file in new.rglob("*") if file.is_file())
-    if size > MOST:
+    if size > MAX_BYTES:
         shutil.rmtree(new)
-        print(f"== nothing is cached for the next run: {size >> 20} MiB exceed the maximum of {MOST >> 20} MiB", flush=True)
+        print(f"== nothing is cached for the next run: {size >> 20} MiB exceed the maximum of {MAX_BYTES >> 20} MiB", flush=True)
     elif count:
         (new / SOURCES).write_text(json.dumps(compiled))
         new.rename(COMPILED)

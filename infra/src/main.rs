@@ -8,7 +8,7 @@ use std::process;
 use anyhow::{Context as _, bail, ensure};
 use clap::{Parser, Subcommand};
 use infra::checked_in::{self, File};
-use infra::new::{Asked, NewOperation};
+use infra::new::{NewOperation, OperationRequest};
 use infra::{openapi, operations};
 use model::password::common;
 
@@ -30,7 +30,7 @@ enum Command {
         check: bool,
     },
     /// Creates an operation with all its files, and renders the derived ones.
-    New(Asked),
+    New(OperationRequest),
     /// Writes only the routes of `cargo lambda watch`.
     WatchRoutes {
         /// Writes nothing, and fails if a file is out of date.
@@ -68,9 +68,9 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-fn new(asked: Asked) -> anyhow::Result<()> {
+fn new(asked: OperationRequest) -> anyhow::Result<()> {
     let root = checked_in::root();
-    let files = NewOperation::of(asked, &root, &operations::all())?.files(&root)?;
+    let files = NewOperation::validate(asked, &root, &operations::all())?.files(&root)?;
     for file in &files {
         file.write()?;
         println!("wrote {}", file.path.display());

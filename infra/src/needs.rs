@@ -36,7 +36,7 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
 
 /// The needs of an operation's function: the needs that its route lists, and those that follow from
 /// the route's other properties.
-pub(crate) fn of_route(route: &Route) -> Names {
+pub(crate) fn names_for_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));
     names.extend(route.renews_sessions().then_some("renewal"));

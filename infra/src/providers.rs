@@ -32,7 +32,7 @@ accepted.
 
 ";
 
-const REST: &str = "
+const ENDING: &str = "
 ## Scopes
 
 A token covers a scope if it has the scope, under any of its names, or a scope that includes it.
@@ -115,7 +115,7 @@ pub fn document() -> String {
     for provider in catalog::all() {
         document.push_str(&wrapped(&format!("- **{}**: {}", provider.id, provider.notes)));
     }
-    document.push_str(REST);
+    document.push_str(ENDING);
     for provider in catalog::all() {
         let scopes = provider.scopes;
         let included = |(wider, others): &(&str, &'static [&'static str])| {

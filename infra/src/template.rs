@@ -170,7 +170,7 @@ fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>)
 }
 
 impl Function {
-    fn of_operation(operation: &Operation, all: &[Operation]) -> Self {
+    fn from_operation(operation: &Operation, all: &[Operation]) -> Self {
         let route = &operation.route;
         let (id, method) = (logical_id(route.name), main_method(route, all));
         let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(method, route) }];
@@ -183,7 +183,7 @@ impl Function {
             name: route.name.to_owned(),
             id,
             summary: route.summary.to_owned(),
-            needs: needs::of_route(route),
+            needs: needs::names_for_route(route),
             memory: needs::memory(route),
             timeout: needs::timeout(route),
             actions: actions("dynamodb", route.actions()),
@@ -196,7 +196,7 @@ impl Function {
         }
     }
 
-    fn of_worker(worker: &Worker, summary: &str, route: Option<&str>) -> Self {
+    fn from_worker(worker: &Worker, summary: &str, route: Option<&str>) -> Self {
         let id = logical_id(worker.name);
         let routes = route.map(|key| RouteKey { id: format!("{id}Route"), key: key.to_owned() }).into_iter().collect();
         Self {
@@ -223,8 +223,8 @@ fn together(functions: &[Function]) -> Names {
 /// The functions of each area.
 fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
     let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
-    let fallback = Function::of_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));
-    for function in operations.iter().map(|operation| Function::of_operation(operation, operations)).chain([fallback]) {
+    let fallback = Function::from_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));
+    for function in operations.iter().map(|operation| Function::from_operation(operation, operations)).chain([fallback]) {
         areas.entry(area(&function.name).to_owned()).or_default().push(function);
     }
     areas
@@ -268,12 +268,12 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
         let area = AreaContext { all: &context, area: name, needs: together(functions), functions };
         files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
     }
-    let outbox = Function::of_worker(&OUTBOX, "Renders and sends the emails that are due", None);
-    let changes = Function::of_worker(&CHANGES, "Records the events of webhooks and wakes the workers", None);
-    let reports = Function::of_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
-    let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
-    let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
-    let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
+    let outbox = Function::from_worker(&OUTBOX, "Renders and sends the emails that are due", None);
+    let changes = Function::from_worker(&CHANGES, "Records the events of webhooks and wakes the workers", None);
+    let reports = Function::from_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
+    let endings = Function::from_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
+    let trail = Function::from_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
+    let webhooks = Function::from_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack gets the secret as a parameter, as some workers need it.
     let needs = needs::names([Need::Secret]);
     let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };

@@ -20,7 +20,7 @@ from service import LINK, PASSWORD, Service, end
 
 # How many requests run concurrently.
 AT_ONCE = 8
-PATIENCE = 30.0
+MAX_WAIT = 30.0
 ATTACKS = 16
 # The approximate number of items left in the table by the honest user, who requests emails during
 # each attack.
@@ -171,7 +171,7 @@ def main(gateway):
                 (mails <= attack.mails, f"{mails} emails are sent, more than {attack.mails}"),
                 (items <= attack.items, f"{items} items are left, more than {attack.items}"),
                 (not any(status >= 500 for status in statuses), f"internal errors: {statuses}"),
-                (honest.problem is None and honest.slowest < PATIENCE, f"the user waits {honest.slowest:.1f} s: {honest.problem}"),
+                (honest.problem is None and honest.slowest < MAX_WAIT, f"the user waits {honest.slowest:.1f} s: {honest.problem}"),
             ]
             failed += [f"{attack.name}: {what}" for is_kept, what in bounds if not is_kept]
     end(failed)

@@ -11,7 +11,7 @@ use infra::needs::{self, MEMORY};
 use infra::operations;
 use model::limit::{Limits, Subject};
 use support::authenticator::Ceremony;
-use support::{Consumed, ROUND_TRIP, TestApp};
+use support::{ConsumedUnits, ROUND_TRIP, TestApp};
 use tokio::time::Instant;
 
 use crate::auth::mfa_recovery_codes::codes;
@@ -28,10 +28,10 @@ const REQUEST_PRICE: f64 = 1.0 + 0.2;
 const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
 /// The maximum round trips of an operation that hashes no password.
-const MOST_ROUND_TRIPS: u128 = 3;
+const MAX_ROUND_TRIPS: u128 = 3;
 /// The operations with one more round trip: one finds projects through the caller's teams, the
 /// others find the pictures of a user's profiles through that user's teams.
-const LONGEST: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
+const LONGER: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
 
 /// The operation that needs a provider's keys, which a process remembers after its first request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
@@ -39,7 +39,7 @@ const WITH_KEYS: &str = "auth-oauth-apple-native";
 struct Cost {
     name: String,
     round_trips: u128,
-    consumed: Consumed,
+    consumed: ConsumedUnits,
     /// The Lambda's memory, in MB.
     memory: u16,
 }
@@ -66,7 +66,7 @@ million calls with the operation's memory on arm64.
 
 impl Cost {
     fn row(&self) -> String {
-        let Consumed { calls, read, write } = self.consumed;
+        let ConsumedUnits { calls, read, write } = self.consumed;
         let table = read * READ_PRICE + write * WRITE_PRICE;
         let memory = f64::from(self.memory) / 1024.0 * MEMORY_PRICE * 1000.0;
         let (name, trips) = (&self.name, self.round_trips);
@@ -111,7 +111,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
         let cost = measured(&world.app, &name, memory, async { drop(world.send(&event).await) }).await;
         let hashes = operation.is_some_and(|operation| operation.route.needs.has(Need::Hashing));
         assert!(
-            hashes || cost.round_trips <= MOST_ROUND_TRIPS + u128::from(LONGEST.contains(&name.as_str())),
+            hashes || cost.round_trips <= MAX_ROUND_TRIPS + u128::from(LONGER.contains(&name.as_str())),
             "{name} takes {} round trips",
             cost.round_trips
         );
@@ -148,7 +148,7 @@ async fn cost_of_a_mail() -> Cost {
     let app = TestApp::start().await;
     let body = serde_json::json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
-    let cost = measured(&app, "workers-outbox, one email", 512, app.deliver()).await;
+    let cost = measured(&app, "workers-outbox, one email", 512, app.send_emails()).await;
     assert_eq!(app.mails("ada@example.com").await.len(), 1);
     cost
 }

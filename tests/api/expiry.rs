@@ -222,7 +222,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
     let world = World::new(Limits::standard()).await;
     let first = world.app.rows();
     check("the world of the events", &first.items(), &mut seen);
-    world.app.deliver().await;
+    world.app.send_emails().await;
     check("the emails of the world of the events", &first.new_items(&world.app.rows()), &mut seen);
     drop(world);
     for (name, event) in events() {
@@ -234,7 +234,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
         if !first.changed(&after).iter().any(|(pk, _)| ["M#", "B#"].iter().any(|of_emails| pk.starts_with(of_emails))) {
             continue;
         }
-        world.app.deliver().await;
+        world.app.send_emails().await;
         check(&format!("the emails of {name}"), &after.new_items(&world.app.rows()), &mut seen);
     }
     others(&mut seen).await;

@@ -20,7 +20,7 @@ const HEADERS: [(&str, &str); 3] = [
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
 /// A project's items: those with its id in their partition key or content.
-fn of(project: &str, rows: &Rows) -> Rows {
+fn items_of(project: &str, rows: &Rows) -> Rows {
     rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }
 
@@ -69,7 +69,7 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
         let what = operation.route.name;
         assert_eq!(answer.status(), success(&operation), "{what}: {}", answer.text());
         assert_tells_nothing(&answer, what);
-        assert_eq!(of(PROJECT, &before), of(PROJECT, &after), "{what}");
+        assert_eq!(items_of(PROJECT, &before), items_of(PROJECT, &after), "{what}");
         for (pk, sk) in before.changed(&after) {
             // An OAuth flow's state and an email's link are found only by their secret, which
             // determines the project.
@@ -120,7 +120,7 @@ async fn items_of_another_project_are_not_found_at_any_access_type() {
             let what = format!("{} as {level}", operation.route.name);
             assert!(answer.status() < 500, "{what}: {}", answer.text());
             assert_tells_nothing(&answer, &what);
-            assert_eq!(of(PROJECT, &before), of(PROJECT, &world.app.rows()), "{what}");
+            assert_eq!(items_of(PROJECT, &before), items_of(PROJECT, &world.app.rows()), "{what}");
             tried.insert(operation.route.name);
         }
     }

@@ -16,12 +16,12 @@ use crate::emails::{entry_in, path, read, send};
 
 /// A mailer that temporarily rejects the first emails, and records all it receives.
 #[derive(Default)]
-struct Unwilling {
+struct UnwillingMailer {
     refusals: usize,
     seen: Mutex<Vec<String>>,
 }
 
-impl Mailer for Unwilling {
+impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut seen = self.seen.lock().unwrap();
         seen.push(mail.id.to_string());
@@ -32,9 +32,9 @@ impl Mailer for Unwilling {
 }
 
 /// Runs the worker with this mailer now, and again whenever a retry is due.
-async fn deliver(app: &TestApp, mailer: &Unwilling, id: &str) {
+async fn send_emails(app: &TestApp, mailer: &UnwillingMailer, id: &str) {
     for _ in 0..10 {
-        app.deliver_by(mailer).await;
+        app.send_emails_by(mailer).await;
         let Some(retry) = read(app, id).await["next_send_retry_at_millis"].as_i64() else { return };
         app.advance(SignedDuration::from_millis(retry - app.now().as_millisecond()));
     }
@@ -125,11 +125,11 @@ async fn an_email_whose_worker_died_while_sending_fails_and_is_not_resent() {
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, Status::Sending).await;
     app.advance(SignedDuration::from_mins(20) - SignedDuration::from_millis(1));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(read(&app, &id).await["status"], "sending");
 
     app.advance(SignedDuration::from_millis(1));
-    app.deliver().await;
+    app.send_emails().await;
     let entry = read(&app, &id).await;
     assert_eq!(
         (&entry["status"], &entry["send_attempt_errors"][0]["external_details"]),
@@ -158,8 +158,8 @@ async fn a_temporarily_rejected_email_is_sent_later() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
-    let mailer = Unwilling { refusals: 4, ..Unwilling::default() };
-    app.deliver_by(&mailer).await;
+    let mailer = UnwillingMailer { refusals: 4, ..UnwillingMailer::default() };
+    app.send_emails_by(&mailer).await;
     let waiting = read(&app, &id).await;
     assert_eq!(
         (&waiting["status"], &waiting["simple_status"], &waiting["send_retries"]),
@@ -168,7 +168,7 @@ async fn a_temporarily_rejected_email_is_sent_later() {
     let wait = waiting["next_send_retry_at_millis"].as_i64().unwrap() - app.now().as_millisecond();
     assert!((20_000..=60_000).contains(&wait), "{wait}");
 
-    deliver(&app, &mailer, &id).await;
+    send_emails(&app, &mailer, &id).await;
     assert_eq!(read(&app, &id).await["status"], "sent");
     assert_eq!(mailer.seen.lock().unwrap().len(), 5);
 }
@@ -178,10 +178,10 @@ async fn an_email_rejected_five_times_fails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
-    let mailer = Unwilling { refusals: 100, ..Unwilling::default() };
-    deliver(&app, &mailer, &id).await;
+    let mailer = UnwillingMailer { refusals: 100, ..UnwillingMailer::default() };
+    send_emails(&app, &mailer, &id).await;
     app.advance(SignedDuration::from_hours(48));
-    deliver(&app, &mailer, &id).await;
+    send_emails(&app, &mailer, &id).await;
     let entry = read(&app, &id).await;
     assert_eq!((mailer.seen.lock().unwrap().len(), &entry["status"]), (5, &json!("server-error")));
     assert_eq!((&entry["server_error"], entry["send_attempt_errors"].as_array().unwrap().len()), (&json!("not now"), 5));
@@ -197,9 +197,9 @@ async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     for write in 0..4 {
         let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
         app.recorder.fail_write(write, "InternalServerError");
-        app.deliver().await;
+        app.send_emails().await;
         app.advance(SignedDuration::from_mins(2));
-        app.deliver().await;
+        app.send_emails().await;
         assert_eq!(read(&app, &id).await["status"], "sent", "write {write}");
         assert_eq!(app.inbox.messages(None).iter().filter(|mail| mail.outbox_id == id).count(), 1, "write {write}");
     }

@@ -2,13 +2,13 @@
 
 use gateway::keys::Keys;
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 pub(crate) const PROJECTS: &str = "/api/v1/internal/projects";
 
 /// A user of the project `internal` who has a team.
 pub(crate) struct Owner {
-    pub(crate) user: SignedIn,
+    pub(crate) user: SignedInUser,
     pub(crate) team: String,
     client: Caller,
 }
@@ -19,10 +19,10 @@ impl Owner {
         let body = json!({ "email": email, "password": "correct horse battery" });
         let answer = app.client_of(internal).post("/api/v1/auth/password/sign-up", body).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
-        Self::of(app, internal, SignedIn::of(email, &answer.json())).await
+        Self::find(app, internal, SignedInUser::of(email, &answer.json())).await
     }
 
-    async fn of(app: &TestApp, internal: &Keys, user: SignedIn) -> Self {
+    async fn find(app: &TestApp, internal: &Keys, user: SignedInUser) -> Self {
         let client = app.client_of(internal).with("x-stack-access-token", &user.access_token);
         let teams = client.get("/api/v1/teams?user_id=me").await.json();
         let team = teams["items"][0]["id"].as_str().unwrap().to_owned();

@@ -11,9 +11,9 @@ use crate::events::sent;
 
 #[tokio::test]
 async fn an_operation_only_uses_the_actions_of_its_role() {
-    let sent = sent::All::get().await;
+    let sent = sent::SentEvents::get().await;
     for operation in operations::all() {
-        let done: BTreeSet<String> = sent.of(&operation).calls.iter().flat_map(|(call, body)| roles::actions(call, body)).collect();
+        let done: BTreeSet<String> = sent.event(&operation).calls.iter().flat_map(|(call, body)| roles::actions(call, body)).collect();
         let may: BTreeSet<String> = operation.route.actions().iter().map(|action| format!("{action:?}")).collect();
         assert!(done.is_subset(&may), "{} does {done:?} and may {may:?}", operation.route.name);
     }
@@ -39,10 +39,10 @@ fn matches(pattern: &str, partition: &str) -> bool {
 /// enforce.
 #[tokio::test]
 async fn an_operation_only_uses_the_partitions_of_its_role() {
-    let sent = sent::All::get().await;
+    let sent = sent::SentEvents::get().await;
     for operation in operations::all() {
         let (name_of, allowed) = (operation.route.name, operation.route.table.partitions);
-        let calls: Vec<Value> = sent.of(&operation).calls.iter().map(|(_, body)| serde_json::from_str(body).unwrap()).collect();
+        let calls: Vec<Value> = sent.event(&operation).calls.iter().map(|(_, body)| serde_json::from_str(body).unwrap()).collect();
         let used: BTreeSet<&str> = calls.iter().flat_map(partitions).collect();
         if allowed.is_empty() {
             assert!(!used.contains(content::PARTITION), "{name_of} uses {used:?}");

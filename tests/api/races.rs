@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use support::until::until;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
@@ -46,7 +46,7 @@ fn items(app: &TestApp, pk: &str, sk: &str) -> usize {
     app.table().keys().filter(|key| key.0.starts_with(pk) && key.1.starts_with(sk)).count()
 }
 
-async fn refreshes(app: &TestApp, user: &SignedIn) -> bool {
+async fn refreshes(app: &TestApp, user: &SignedInUser) -> bool {
     app.client().with("x-stack-refresh-token", &user.refresh_token).post(REFRESH, json!({})).await.status() == 200
 }
 
@@ -111,7 +111,7 @@ async fn a_password_change_ends_sessions_used_or_started_concurrently() {
         assert!(refreshes(&app, &ada).await, "round {round}: the session that changed the password stays signed in");
         assert!(!refreshes(&app, &other).await, "round {round}");
         for answer in answers.iter().filter(|answer| answer.status() == 200 && answer.json()["refresh_token"].is_string()) {
-            let begun = SignedIn::of("ada@example.com", &answer.json());
+            let begun = SignedInUser::of("ada@example.com", &answer.json());
             assert!(!refreshes(&app, &begun).await, "round {round}: a session of the old password is still valid");
         }
         let sessions = app.signed_in(&ada).get(SESSIONS).await.json();

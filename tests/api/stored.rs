@@ -9,15 +9,15 @@ use model::user::User;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use store::{keys, session, user};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::UserId;
 
-pub(crate) fn user_id(user: &SignedIn) -> UserId {
+pub(crate) fn user_id(user: &SignedInUser) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
 /// Creates an anonymous user with a session.
-pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
+pub(crate) async fn anonymous_user(app: &TestApp) -> SignedInUser {
     let (app, project, now) = (&app.app, app.project_id(), app.now());
     let mut user = User::new(&app.entropy, now);
     user.is_anonymous = true;
@@ -27,7 +27,7 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     writes.extend(session::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
     let subject = Subject::of(&user, project, &ProjectConfig::default(), &session);
-    SignedIn {
+    SignedInUser {
         user_id: user.id.to_string(),
         email: String::new(),
         access_token: app.signer.sign(&subject, now, app.settings.access_token_life),
@@ -35,14 +35,14 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     }
 }
 
-pub(crate) async fn delete_user(app: &TestApp, user: &SignedIn) {
+pub(crate) async fn delete_user(app: &TestApp, user: &SignedInUser) {
     let (store, key) = (&app.app.store, keys::user_key(app.project_id(), user_id(user)));
     let delete = DeleteItemInput::builder().table_name(store.table());
     store.client().call(delete.key("pk", AttributeValue::S(key.pk)).key("sk", AttributeValue::S(key.sk))).await.unwrap();
 }
 
 /// Changes a stored user directly, without a request.
-pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) {
+pub(crate) async fn change_user(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut User)) {
     let (store, project) = (&app.app.store, app.project_id());
     let mut row = store.user(project, user_id(user)).await.unwrap().unwrap();
     change(&mut row.user);
@@ -50,7 +50,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnO
 }
 
 /// Adds sessions that start now, each modified by `change`; returns their refresh tokens.
-pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
+pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, user_id(user)).await.unwrap().unwrap();
     let mut tokens = Vec::with_capacity(count);

@@ -21,7 +21,7 @@ PORT = 8793
 BASE = f"http://127.0.0.1:{PORT}"
 PATHS = ["/api/v1/blog-posts", "/blog", "/feed.xml", "/sitemap.xml", "/llms.txt", "/llms-full.txt", "/docs", "/blog/post-5000", "/api/v1/site"]
 WORDS = "The quick brown fox jumps over the lazy dog while nobody watches. "
-ROUNDS = 5
+REPETITIONS = 5
 
 
 def post(number):
@@ -67,7 +67,7 @@ def main():
             print("\n| path | size | time |\n|---|---|---|")
             for path in PATHS:
                 times = []
-                for _ in range(ROUNDS):
+                for _ in range(REPETITIONS):
                     began = time.perf_counter()
                     size = len(fetch(path))
                     times.append((time.perf_counter() - began) * 1000)

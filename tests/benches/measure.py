@@ -13,7 +13,7 @@ import urllib.request
 
 PORT = 8791
 BASE = f"http://127.0.0.1:{PORT}"
-ROUNDS = 5
+REPETITIONS = 5
 
 
 def start(gateway, folder, port=PORT):
@@ -95,7 +95,7 @@ def wrk(process, seconds, connections, path, headers, body=None, base=BASE):
 
 def main(gateway, seconds):
     first, later, idle = [], [], []
-    for _ in range(ROUNDS):
+    for _ in range(REPETITIONS):
         folder = tempfile.mkdtemp()
         process, ready = start(gateway, folder)
         first.append(ready)

@@ -16,7 +16,7 @@ import { startGateway } from "../sdk/support/gateway.js";
 import { CREDENTIALS, fill } from "./support/table.js";
 
 const USERS = Number(process.argv[2] ?? 100_000);
-const ROUNDS = 9;
+const REPETITIONS = 9;
 const FIRST = ["Ada", "Grace", "Alan", "Radia", "Barbara", "Edsger", "Karen", "Donald", "Hedy", "Katherine"];
 const LAST = ["Lovelace", "Hopper", "Turing", "Perlman", "Liskov", "Dijkstra", "Jones", "Knuth", "Lamarr", "Johnson", "Łukasiewicz"];
 
@@ -95,7 +95,7 @@ const shows = (text) => {
 
 async function searched(page, text) {
   const times = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < REPETITIONS; round++) {
     await timed(page, type, shows, "");
     times.push(await timed(page, type, shows, text));
   }
@@ -113,7 +113,7 @@ console.error(`${USERS} users in ${((performance.now() - began) / 1000).toFixed(
 const browser = await launch();
 for (const [what, isFirst] of [["another page of the console was open", false], ["nothing in the cache", true]]) {
   const times = [];
-  for (let round = 0; round < ROUNDS; round++) times.push(await opened(browser, isFirst));
+  for (let round = 0; round < REPETITIONS; round++) times.push(await opened(browser, isFirst));
   row(`first paint, ${what}`, times.map(({ paint }) => paint));
   row("  answer with the first 50 users", times.map(({ rows }) => rows));
 }
@@ -123,7 +123,7 @@ await page.goto(gateway.startPage);
 await page.goto(`${gateway.url}/console/${gateway.projectId}/users`);
 await page.locator(".rows a.row").first().waitFor();
 const turns = [];
-for (let round = 1; round <= ROUNDS; round++) {
+for (let round = 1; round <= REPETITIONS; round++) {
   const more = () => [...document.querySelectorAll(".more button")].at(-1).click();
   turns.push(await timed(page, more, (rows) => document.querySelectorAll(".rows tbody tr").length === rows, 50 * (round + 1)));
 }

@@ -22,11 +22,11 @@ const CALLERS: usize = 16;
 /// How many users are created one after another.
 const SINGLE: usize = 200;
 
-type Arrived = Arc<Mutex<HashMap<String, Instant>>>;
+type Arrivals = Arc<Mutex<HashMap<String, Instant>>>;
 
-async fn receiver(answers: bool) -> (String, Arrived) {
-    let arrived = Arrived::default();
-    let receive = async move |State(arrived): State<Arrived>, body: Bytes| {
+async fn receiver(answers: bool) -> (String, Arrivals) {
+    let arrived = Arrivals::default();
+    let receive = async move |State(arrived): State<Arrivals>, body: Bytes| {
         if !answers {
             tokio::time::sleep(Duration::from_secs(60)).await;
         }
@@ -51,7 +51,7 @@ async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, In
 }
 
 /// Waits for all events; returns how long each took, in ascending order.
-async fn times(created: &HashMap<String, Instant>, arrived: &Arrived) -> Vec<Duration> {
+async fn times(created: &HashMap<String, Instant>, arrived: &Arrivals) -> Vec<Duration> {
     loop {
         {
             let arrived = arrived.lock().expect("a lock");

@@ -9,16 +9,16 @@ use serde_json::Value;
 use support::TestApp;
 use tokio::time::timeout;
 
-use crate::runtime_api::{Done, RuntimeApi};
+use crate::runtime_api::{FunctionStep, RuntimeApi};
 use crate::table::Endpoint;
 
 /// The base URL of the public content.
 const SITE_URL: &str = "https://docs.example.com";
 /// A function that takes longer counts as hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The results of one run. CPU time is all threads' user and kernel time.
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) init: Duration,
     pub(crate) first: Duration,
     pub(crate) init_cpu: Duration,
@@ -43,7 +43,7 @@ impl Drop for Process {
 
 /// Starts a function, sends it events one after another, and stops it. The first event must
 /// succeed. The others may be rejected, as their change has already been made.
-pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measured, String> {
+pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measurement, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
     command.env_clear().envs(environment(endpoint, app, &api.address)).stdout(Stdio::null());
@@ -69,7 +69,7 @@ pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, e
         table.push(endpoint.time().saturating_sub(table_before));
     }
     let warm_cpu = cpu(&process).saturating_sub(init_cpu + first_cpu);
-    Ok(Measured {
+    Ok(Measurement {
         init,
         first: answers[0],
         init_cpu,
@@ -106,9 +106,9 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
 }
 
 async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
-    let asked = match timeout(PATIENCE, api.done.recv()).await {
-        Ok(Some(Done::Asks(asked))) => asked,
-        Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
+    let asked = match timeout(TIMEOUT, api.done.recv()).await {
+        Ok(Some(FunctionStep::Asks(asked))) => asked,
+        Ok(Some(FunctionStep::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
     };
     // The kernel updates a thread's CPU time when the thread leaves the processor, so wait briefly
@@ -118,9 +118,9 @@ async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
 }
 
 async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
-    match timeout(PATIENCE, api.done.recv()).await {
-        Ok(Some(Done::Answers { given, answered, body })) => (answered - given, body),
-        Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
+    match timeout(TIMEOUT, api.done.recv()).await {
+        Ok(Some(FunctionStep::Answers { given, answered, body })) => (answered - given, body),
+        Ok(Some(FunctionStep::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not answer: {other:?}"),
     }
 }

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use events::World;
-use function::{Measured, measure};
+use function::{Measurement, measure};
 use jiff::SignedDuration;
 use model::limit::Limits;
 use report::Row;
@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
     for name in &names {
         for transport in &transports {
             match all_runs(&cli, name, *transport).await {
-                Ok(runs) => rows.push(Row::of(name, &binary(&cli.functions, name), *transport, &runs)),
+                Ok(runs) => rows.push(Row::new(name, &binary(&cli.functions, name), *transport, &runs)),
                 Err(answer) => refused.push(format!("{name} rejects its event: {answer}")),
             }
         }
@@ -85,7 +85,7 @@ fn all(folder: &std::path::Path) -> Vec<String> {
 }
 
 /// Measures all runs of a function; fails if a run's first event is rejected.
-async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measured>, String> {
+async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measurement>, String> {
     let mut runs = Vec::with_capacity(cli.runs);
     for _ in 0..cli.runs {
         runs.push(run(cli, name, transport).await?);
@@ -94,7 +94,7 @@ async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Mea
 }
 
 /// Measures one run of a function, with a table that makes its event succeed.
-async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measured, String> {
+async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measurement, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();
     let world = World::at(Limits::off(), SignedDuration::from_millis(now.as_millisecond() - start.as_millisecond())).await;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use crate::function::Measured;
+use crate::function::Measurement;
 use crate::table::Transport;
 
 /// A row of the table.
@@ -31,11 +31,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn of(name: &str, binary: &Path, transport: Transport, runs: &[Measured]) -> Self {
+    pub(crate) fn new(name: &str, binary: &Path, transport: Transport, runs: &[Measurement]) -> Self {
         let bytes = std::fs::read(binary).unwrap();
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&bytes).unwrap();
-        let of = |value: fn(&Measured) -> Duration| median(runs.iter().map(value).collect());
+        let of = |value: fn(&Measurement) -> Duration| median(runs.iter().map(value).collect());
         Self {
             name: name.to_owned(),
             transport,

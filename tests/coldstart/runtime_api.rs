@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 /// A step of the function, as seen by the Runtime API.
 #[derive(Debug)]
-pub(crate) enum Done {
+pub(crate) enum FunctionStep {
     /// The function requests an event, otherwise idle.
     Asks(Instant),
     /// The function got an event at `given`, and responded at `answered`.
@@ -28,22 +28,22 @@ pub(crate) enum Done {
 /// A function's Runtime API, stopped on drop.
 pub(crate) struct RuntimeApi {
     pub(crate) address: String,
-    pub(crate) done: mpsc::UnboundedReceiver<Done>,
-    shared: Arc<Shared>,
+    pub(crate) done: mpsc::UnboundedReceiver<FunctionStep>,
+    shared: Arc<SharedState>,
     server: JoinHandle<()>,
 }
 
-struct Shared {
+struct SharedState {
     events: Mutex<VecDeque<String>>,
     more: Notify,
     given: Mutex<Option<Instant>>,
-    done: mpsc::UnboundedSender<Done>,
+    done: mpsc::UnboundedSender<FunctionStep>,
 }
 
 impl RuntimeApi {
     pub(crate) async fn start() -> Self {
         let (sender, done) = mpsc::unbounded_channel();
-        let shared = Arc::new(Shared { events: Mutex::default(), more: Notify::new(), given: Mutex::default(), done: sender });
+        let shared = Arc::new(SharedState { events: Mutex::default(), more: Notify::new(), given: Mutex::default(), done: sender });
         let router = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(answer))
@@ -69,8 +69,8 @@ impl Drop for RuntimeApi {
     }
 }
 
-async fn next(State(shared): State<Arc<Shared>>) -> Response {
-    let _ = shared.done.send(Done::Asks(Instant::now()));
+async fn next(State(shared): State<Arc<SharedState>>) -> Response {
+    let _ = shared.done.send(FunctionStep::Asks(Instant::now()));
     let event = loop {
         let event = shared.events.lock().unwrap().pop_front();
         match event {
@@ -90,14 +90,14 @@ async fn next(State(shared): State<Arc<Shared>>) -> Response {
     (headers, event).into_response()
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, body: Bytes) -> StatusCode {
+async fn answer(State(shared): State<Arc<SharedState>>, body: Bytes) -> StatusCode {
     let answered = Instant::now();
     let given = shared.given.lock().unwrap().take().unwrap_or(answered);
-    let _ = shared.done.send(Done::Answers { given, answered, body });
+    let _ = shared.done.send(FunctionStep::Answers { given, answered, body });
     StatusCode::ACCEPTED
 }
 
-async fn failure(State(shared): State<Arc<Shared>>, body: Bytes) -> StatusCode {
-    let _ = shared.done.send(Done::Fails(body));
+async fn failure(State(shared): State<Arc<SharedState>>, body: Bytes) -> StatusCode {
+    let _ = shared.done.send(FunctionStep::Fails(body));
     StatusCode::ACCEPTED
 }

@@ -79,10 +79,10 @@ impl Endpoint {
 
 /// The requests in progress, and the time spent on requests.
 #[derive(Default)]
-struct Hands(Mutex<Held>);
+struct Hands(Mutex<HeldRequests>);
 
 #[derive(Default)]
-struct Held {
+struct HeldRequests {
     count: u32,
     since: Option<Instant>,
     time: Duration,

@@ -185,7 +185,7 @@ fn thousands(number: f64) -> String {
 }
 
 /// A row of `infra/dearest-requests.md`.
-struct Dearest {
+struct DearestRequest {
     operation: String,
     limit: Option<Limit>,
     body: f64,
@@ -194,7 +194,7 @@ struct Dearest {
     table: f64,
 }
 
-impl Dearest {
+impl DearestRequest {
     fn all() -> Vec<Self> {
         let page = std::fs::read_to_string(root().join("infra/dearest-requests.md")).unwrap();
         let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| operation"));
@@ -228,7 +228,7 @@ impl Dearest {
 /// The table of the dearest requests, with the cost of this many a day.
 fn dearest(table: &str, requests: f64) -> String {
     let mut text = "| operation | body, KB | table, $ a million | one address, $ | a network (/24), $ | 10,000 addresses, $ |\n|---|---|---|---|---|---|\n".to_owned();
-    for request in Dearest::all() {
+    for request in DearestRequest::all() {
         let a_ms = cost(table, &request.operation, 7);
         let each = request.table + 1.2 + a_ms * USUAL;
         let costs = ATTACKERS.map(|(_, addresses, networks)| {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use infra::checked_in::root;
-use infra::new::{Asked, NewOperation};
+use infra::new::{NewOperation, OperationRequest};
 use infra::operations;
 use infra::scorecard::NamedTest;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::events::assert_request;
 struct Copy(PathBuf);
 
 impl Copy {
-    fn of(area: &str) -> Self {
+    fn create(area: &str) -> Self {
         let copy = Self(std::env::temp_dir().join(format!("gatelet-new-{area}-{}", std::process::id())));
         for path in [format!("functions/{area}/src/lib.rs"), format!("tests/api/{area}/mod.rs"), format!("tests/api/{area}.rs")] {
             if let Ok(text) = fs::read_to_string(root().join(&path)) {
@@ -39,13 +39,13 @@ impl Drop for Copy {
     }
 }
 
-fn asked(area: &str, name: &str, method: &str, path: &str) -> Asked {
-    Asked { area: area.to_owned(), name: name.to_owned(), method: method.to_owned(), path: path.to_owned(), summary: None }
+fn asked(area: &str, name: &str, method: &str, path: &str) -> OperationRequest {
+    OperationRequest { area: area.to_owned(), name: name.to_owned(), method: method.to_owned(), path: path.to_owned(), summary: None }
 }
 
 /// Creates an operation in the copy.
 fn made(area: &str, method: &str, path: &str, copy: &Path) -> Result<(), String> {
-    let operation = NewOperation::of(asked(area, "sample-note", method, path), copy, &operations::all()).unwrap();
+    let operation = NewOperation::validate(asked(area, "sample-note", method, path), copy, &operations::all()).unwrap();
     let files = operation.files(copy).map_err(|error| error.to_string())?;
     for file in &files {
         file.write().unwrap();
@@ -60,7 +60,7 @@ fn a_new_operation_meets_the_contract() {
         ("teams", "POST", "/api/v1/sample/{slug}", "/api/v1/sample/some-slug", "a_server_is_answered_and_a_client_is_refused"),
         ("content", "GET", "/api/v1/sample-notes", "/api/v1/sample-notes", "the_public_apps_are_counted"),
     ] {
-        let copy = Copy::of(area);
+        let copy = Copy::create(area);
         made(area, method, path, &copy.0).unwrap();
 
         let operation = copy.text(&format!("functions/{area}/src/sample_note.rs"));
@@ -96,7 +96,7 @@ fn a_keyword_names_neither_an_operation_nor_a_parameter() {
     for word in strict.split(' ').chain(reserved.split(' ')).filter(|word| !word.is_empty()) {
         let path = format!("/api/v1/sample/{{{word}}}");
         for asked in [asked("users", word, "GET", "/api/v1/sample"), asked("users", "sample-note", "GET", &path)] {
-            let error = NewOperation::of(asked, &root(), &existing).unwrap_err();
+            let error = NewOperation::validate(asked, &root(), &existing).unwrap_err();
             assert!(error.to_string().contains("keyword"), "{word}: {error}");
         }
     }
@@ -107,9 +107,9 @@ fn an_existing_operation_is_not_created_again() {
     let existing = operations::all();
     for operation in existing.iter().filter(|operation| operation.route.path.starts_with("/api/v1/")) {
         let (verb, path) = (operation.route.verb.name(), operation.route.path);
-        let error = NewOperation::of(asked(operation.area(), "sample-note", verb, path), &root(), &existing).unwrap_err();
+        let error = NewOperation::validate(asked(operation.area(), "sample-note", verb, path), &root(), &existing).unwrap_err();
         assert!(error.to_string().contains(&format!("is the route of {}", operation.route.name)), "{error}");
-        let error = NewOperation::of(asked(operation.area(), operation.short_name(), verb, "/api/v1/sample"), &root(), &existing);
+        let error = NewOperation::validate(asked(operation.area(), operation.short_name(), verb, "/api/v1/sample"), &root(), &existing);
         let error = error.unwrap_err();
         assert!(error.to_string().contains("already exists"), "{error}");
     }

@@ -7,7 +7,7 @@ use super::passages::{Source, sources};
 
 const LAST_COLUMN: usize = 100;
 /// Names of Rust functions and JavaScript tests must be shorter.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME: usize = 80;
 /// Lower-case phrases that are not English or not the project's term.
 const PHRASES: [&str; 24] = [
     " mails ",
@@ -70,7 +70,7 @@ fn long_names(source: &Source) -> Vec<&str> {
             _ => None,
         }
     });
-    names.filter(|name| name.chars().count() >= LONGEST_NAME).collect()
+    names.filter(|name| name.chars().count() >= MAX_NAME).collect()
 }
 
 /// The forbidden phrases in a paragraph.

@@ -11,7 +11,7 @@ use wire::level::Level;
 /// Why an operation that writes needs no quota. A new operation belongs here only if repeating it
 /// forever leaves nothing behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leaves {
+enum Leftovers {
     /// Creations expire: codes, their attempts, challenges, sessions, tokens of providers.
     WhatExpires,
     /// It changes, replaces or removes existing items.
@@ -21,9 +21,9 @@ enum Leaves {
     Accounts,
 }
 
-const WITHOUT: &[(Leaves, &[&str])] = &[
+const WITHOUT: &[(Leftovers, &[&str])] = &[
     (
-        Leaves::WhatExpires,
+        Leftovers::WhatExpires,
         &[
             "auth-challenge-create",
             "auth-cli-complete",
@@ -51,7 +51,7 @@ const WITHOUT: &[(Leaves, &[&str])] = &[
         ],
     ),
     (
-        Leaves::WhatWasThere,
+        Leftovers::WhatWasThere,
         &[
             "auth-mfa-authenticator-delete",
             "auth-mfa-authenticator-update",
@@ -83,7 +83,7 @@ const WITHOUT: &[(Leaves, &[&str])] = &[
             "users-me-delete",
         ],
     ),
-    (Leaves::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
+    (Leftovers::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
 ];
 
 /// Whether strangers or clients can make the operation create something.
@@ -99,7 +99,7 @@ fn with_quota() -> BTreeMap<&'static str, Quota> {
 #[test]
 fn whatever_a_client_can_create_has_a_quota_or_does_not_stay() {
     let quotas = with_quota();
-    let without: BTreeMap<&str, Leaves> = WITHOUT.iter().flat_map(|(leaves, names)| names.iter().map(|name| (*name, *leaves))).collect();
+    let without: BTreeMap<&str, Leftovers> = WITHOUT.iter().flat_map(|(leaves, names)| names.iter().map(|name| (*name, *leaves))).collect();
     for operation in operations::all().into_iter().filter(creates) {
         let name = operation.route.name;
         assert!(

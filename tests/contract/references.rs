@@ -53,7 +53,7 @@ const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const LONG_NAME: usize = 5;
 
 /// The names and places that references may point to.
-struct Known {
+struct KnownNames {
     paths: BTreeSet<PathBuf>,
     /// The anchors of each document's headings.
     anchors: BTreeMap<PathBuf, Vec<String>>,
@@ -64,7 +64,7 @@ struct Known {
     operations: Vec<Operation>,
 }
 
-impl Known {
+impl KnownNames {
     fn new(sources: &[Source]) -> Self {
         let mut known = Self {
             paths: BTreeSet::new(),
@@ -179,7 +179,7 @@ fn links(source: &Source) -> Vec<String> {
 #[test]
 fn every_reference_in_comments_and_documents_resolves() {
     let sources = sources();
-    let known = Known::new(&sources);
+    let known = KnownNames::new(&sources);
     let mut findings = Vec::new();
     for source in &sources {
         for passage in source.passages() {
@@ -192,7 +192,7 @@ fn every_reference_in_comments_and_documents_resolves() {
 #[test]
 fn every_link_of_a_document_leads_to_a_file_and_a_heading() {
     let sources = sources();
-    let known = Known::new(&sources);
+    let known = KnownNames::new(&sources);
     let documents = sources.iter().filter(|source| source.is_document() && !source.path.starts_with("infra/gateway/sample"));
     let broken = documents.flat_map(|source| {
         links(source)
@@ -210,7 +210,7 @@ fn a_dangling_reference_is_found() {
     let text = "# One heading\n\nSee [there](#one-heading).\n".to_owned();
     let page = Source { path: "docs/page.md".into(), text };
     let code = Source { path: "shared/api/src/lib.rs".into(), text: "const A_LIMIT: u8 = 1;\nfn a_b_c_d_e() {}\n".to_owned() };
-    let known = Known::new(&[page, code]);
+    let known = KnownNames::new(&[page, code]);
     let page = Source { path: "docs/page.md".into(), text: String::new() };
     for good in ["api/src/lib.rs", "page.md", "A_LIMIT", "a_b_c_d_e", "GET /users/me", "POST /users/{user_id}/…", "PATCH /users/ID"] {
         assert_eq!(known.problem(&page, good), None);

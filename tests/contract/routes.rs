@@ -13,7 +13,7 @@ use infra::{Operation, operations, workers};
 use crate::tree;
 
 /// What `gatelet-`, the stage and a dash leave of Lambda's 64 characters.
-const LONGEST_NAME: usize = 43;
+const MAX_NAME: usize = 43;
 
 #[test]
 fn a_name_is_unique_and_begins_with_its_area() {
@@ -23,7 +23,7 @@ fn a_name_is_unique_and_begins_with_its_area() {
         let name = operation.route.name;
         assert!(seen.insert(name), "two operations have the name {name}");
         assert!(areas.contains(operation.area()), "{name} does not begin with a folder of functions/");
-        assert!(name.len() <= LONGEST_NAME, "{name} is too long for a function's name");
+        assert!(name.len() <= MAX_NAME, "{name} is too long for a function's name");
         let plain = name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-');
         assert!(plain, "{name} may only contain lowercase letters, digits and dashes");
     }

@@ -15,7 +15,7 @@ use crate::tree;
 /// Environment variables with the secrets behind derived keys.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
 /// CloudFormation's limit of dynamic references in a template.
-const MOST_REFERENCES: usize = 60;
+const MAX_REFERENCES: usize = 60;
 
 fn variables(function: &Value) -> BTreeSet<String> {
     let variables = function["Properties"]["Environment"]["Variables"].as_object();
@@ -118,7 +118,7 @@ fn a_template_stays_below_the_limit_of_dynamic_references() {
     let templates = tree::stacks().into_values().chain([tree::template()]);
     for template in templates {
         let references = template.to_string().matches("{{resolve:").count();
-        assert!(references <= MOST_REFERENCES, "{}: {references}", template["Description"]);
+        assert!(references <= MAX_REFERENCES, "{}: {references}", template["Description"]);
     }
 }
 

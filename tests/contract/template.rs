@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::tree;
 
 /// CloudFormation's limit of resources per stack.
-const MOST_RESOURCES: usize = 500;
+const MAX_RESOURCES: usize = 500;
 /// CloudFormation's limit for the size of a template, in bytes.
-const LARGEST_TEMPLATE: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 /// The resources of all nested stacks together.
 pub(crate) fn resources() -> serde_json::Map<String, Value> {
@@ -126,8 +126,8 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
 fn assert_deployable(operations: &[Operation]) -> usize {
     let (sizes, routes) = measure(operations);
     for (path, resources, bytes) in sizes {
-        assert!(resources <= MOST_RESOURCES, "{path} has {resources} resources");
-        assert!(bytes <= LARGEST_TEMPLATE, "{path} has {bytes} bytes");
+        assert!(resources <= MAX_RESOURCES, "{path} has {resources} resources");
+        assert!(bytes <= MAX_BYTES, "{path} has {bytes} bytes");
     }
     routes
 }

@@ -12,9 +12,9 @@ import zlib
 
 TABLE = pathlib.Path(__file__).with_name("sizes.json")
 # A new compiler alone changes sizes by a percent or two.
-MOST_GROWTH = 1.05
+MAX_GROWTH = 1.05
 # The maximum size of a function's zip, in bytes.
-MOST = 2_540_000
+MAX_BYTES = 2_540_000
 # The fingerprints of common passwords, required in every function that sets a password, and
 # forbidden in all others.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
@@ -33,23 +33,23 @@ def main():
     for name, before in known.items():
         binary = (folder / name / "bootstrap").read_bytes()
         sizes[name] = len(binary)
-        if len(binary) > before * MOST_GROWTH:
+        if len(binary) > before * MAX_GROWTH:
             grown.append(name)
         growth = (len(binary) / before - 1) * 100
         print(f"   {name}: {len(binary):,} bytes, {zipped[name]:,} zipped, {growth:+.1f} % against sizes.json")
-    heavy = [f"{name} ({size:,})" for name, size in zipped.items() if size > MOST and name not in NO_FUNCTIONS]
+    heavy = [f"{name} ({size:,})" for name, size in zipped.items() if size > MAX_BYTES and name not in NO_FUNCTIONS]
     common = COMMON.read_bytes()
     for file in sorted(folder.glob("*/bootstrap")):
         name = file.parent.name
         if name not in NO_FUNCTIONS and (common in file.read_bytes()) != (name in TAKE_PASSWORDS):
             raise SystemExit(f"{name}: the list of common passwords is {'missing' if name in TAKE_PASSWORDS else 'included unnecessarily'}")
     if heavy:
-        raise SystemExit(f"above the limit of {MOST:,} bytes when zipped: {', '.join(heavy)}")
+        raise SystemExit(f"above the limit of {MAX_BYTES:,} bytes when zipped: {', '.join(heavy)}")
     if accept:
         TABLE.write_text(json.dumps(sizes, indent=4) + "\n", encoding="utf-8")
     elif grown:
         raise SystemExit(
-            f"{', '.join(grown)} grew by more than {MOST_GROWTH - 1:.0%}. `cargo bloat` or `nm --size-sort` on a build with\n"
+            f"{', '.join(grown)} grew by more than {MAX_GROWTH - 1:.0%}. `cargo bloat` or `nm --size-sort` on a build with\n"
             "CARGO_PROFILE_RELEASE_STRIP=none shows what was added. If the growth is justified, say so in CHANGELOG.md under Unreleased, and accept\n"
             f"the new sizes with: python3 tests/lambda/sizes.py {folder} --accept"
         )

@@ -61,12 +61,12 @@ fn is_spare(condition: &Condition) -> bool {
 
 /// The scenario that needs a condition, and the rule broken without it; `None` if there is no such
 /// scenario.
-type Missed = Option<(&'static str, &'static str)>;
+type Counterexample = Option<(&'static str, &'static str)>;
 
 /// Removes the conditions selected by `is_asked` one by one, and returns the first scenario and
 /// rule that each removal breaks.
-fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> {
-    let mut missed: BTreeMap<Condition, Missed> = BTreeMap::new();
+fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Counterexample> {
+    let mut missed: BTreeMap<Condition, Counterexample> = BTreeMap::new();
     for scene in ALL.iter() {
         let scenario = scene.checked();
         let conditions = scenario.conditions.lock().unwrap().clone();

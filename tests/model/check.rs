@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use stateright::{Checker as _, Expectation, HasDiscoveries, Model as _};
 
-use crate::explored::{Break, Explored, Scenario, State, Step};
+use crate::explored::{Break, Exploration, Scenario, State, Step};
 
 /// Explores a scenario with the unmodified code, and reports broken rules.
 pub(crate) fn check(scenario: &Arc<Scenario>) {
     let begun = Instant::now();
-    let model = Explored { scenario: Arc::clone(scenario), broken: None };
+    let model = Exploration { scenario: Arc::clone(scenario), broken: None };
     let checker = model.checker().spawn_bfs().join();
     println!(
         "{}: {} states, {} steps, {} deep, {} runs, {:.1?}",
@@ -35,7 +35,7 @@ pub(crate) fn check(scenario: &Arc<Scenario>) {
 
 /// The rule that the code breaks with this change, if any.
 pub(crate) fn broken_rule(scenario: &Arc<Scenario>, broken: Break) -> Option<&'static str> {
-    let model = Explored { scenario: Arc::clone(scenario), broken: Some(broken) };
+    let model = Exploration { scenario: Arc::clone(scenario), broken: Some(broken) };
     let checker = model.checker().finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
     let failures = checker.model().properties().into_iter().filter(|property| property.expectation.discovery_is_failure());
     let discoveries = checker.discoveries();

@@ -24,7 +24,7 @@ pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) clients: Vec<Client>,
     /// This scenario's rules, in addition to the common ones.
-    pub(crate) rules: Vec<Property<Explored>>,
+    pub(crate) rules: Vec<Property<Exploration>>,
     /// How many calls to the table, or responses from it, may be lost.
     pub(crate) faults: u8,
     /// Users and sessions in the rules, by name.
@@ -100,12 +100,12 @@ pub(crate) enum Break {
 }
 
 /// A scenario with unmodified or broken code.
-pub(crate) struct Explored {
+pub(crate) struct Exploration {
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) broken: Option<Break>,
 }
 
-impl Explored {
+impl Exploration {
     /// The call that the broken code makes instead of this one.
     fn as_broken(&self, call: &Call, table: &Table) -> Call {
         match &self.broken {
@@ -169,7 +169,7 @@ fn is_late(code: &Value, table: &Table) -> bool {
     epoch.as_u64().zip(user).is_some_and(|(epoch, user)| epoch != user.credential_epoch)
 }
 
-impl Model for Explored {
+impl Model for Exploration {
     type State = State;
     type Action = Step;
 
@@ -239,7 +239,7 @@ impl Model for Explored {
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
-        let mut properties = rules::of_all();
+        let mut properties = rules::all();
         properties.extend(self.scenario.rules.iter().cloned());
         properties
     }

@@ -2,10 +2,10 @@
 
 use stateright::Property;
 
-use crate::explored::{Explored, State};
+use crate::explored::{Exploration, State};
 use crate::table::{Entity, Table};
 
-pub(crate) fn of_all() -> Vec<Property<Explored>> {
+pub(crate) fn all() -> Vec<Property<Exploration>> {
     vec![
         Property::always("nothing is redeemed twice", |_, state: &State| !state.past.twice),
         Property::always("no code outlives its credential epoch", |_, state: &State| !state.past.late),
@@ -14,28 +14,28 @@ pub(crate) fn of_all() -> Vec<Property<Explored>> {
         Property::always("users and sessions are complete", |_, state: &State| {
             state.table.iter().all(|(_, item)| !matches!(item.entity, Entity::Broken))
         }),
-        Property::always("no request fails because of concurrent clients or a lost response", |model: &Explored, state: &State| {
+        Property::always("no request fails because of concurrent clients or a lost response", |model: &Exploration, state: &State| {
             answers(model, state).all(|answer| answer.is_none_or(|status| status < 500))
         }),
-        Property::sometimes("somebody succeeds", |model: &Explored, state: &State| {
+        Property::sometimes("somebody succeeds", |model: &Exploration, state: &State| {
             answers(model, state).flatten().any(|status| status < 300)
         }),
     ]
 }
 
 /// Each client's final status; `None` for a client that is not done.
-pub(crate) fn answers(model: &Explored, state: &State) -> impl Iterator<Item = Option<u16>> {
+pub(crate) fn answers(model: &Exploration, state: &State) -> impl Iterator<Item = Option<u16>> {
     let clients = state.places.iter().zip(&model.scenario.clients);
     clients.map(|(place, client)| place.told(client.tasks.len()).map(|answer| answer.status))
 }
 
 /// Whether all clients are done.
-pub(crate) fn is_over(model: &Explored, state: &State) -> bool {
+pub(crate) fn is_over(model: &Exploration, state: &State) -> bool {
     answers(model, state).all(|answer| answer.is_some())
 }
 
 /// How many clients succeeded.
-pub(crate) fn successes(model: &Explored, state: &State) -> usize {
+pub(crate) fn successes(model: &Exploration, state: &State) -> usize {
     answers(model, state).flatten().filter(|status| *status < 300).count()
 }
 
@@ -60,7 +60,7 @@ fn claims_agree(table: &Table) -> bool {
 
 /// Whether responses match effects: a redeeming client succeeds if and only if it redeemed
 /// something, and other clients redeem nothing.
-fn answers_are_true(model: &Explored, state: &State) -> bool {
+fn answers_are_true(model: &Exploration, state: &State) -> bool {
     let clients = answers(model, state).zip(&model.scenario.clients).zip(&state.past.redeemed);
     clients.into_iter().all(|((answer, client), redeemed)| match answer {
         _ if !client.redeems => *redeemed == 0,

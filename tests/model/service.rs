@@ -146,12 +146,12 @@ impl Service {
 }
 
 /// A call, and the channel for its response.
-type Pending = (Call, Option<oneshot::Sender<Reply>>);
+type PendingCall = (Call, Option<oneshot::Sender<Reply>>);
 
 /// A table whose calls wait for their responses.
 #[derive(Debug, Clone, Default)]
 struct PendingTable {
-    calls: Arc<Mutex<Vec<Pending>>>,
+    calls: Arc<Mutex<Vec<PendingCall>>>,
     called: Arc<Notify>,
 }
 

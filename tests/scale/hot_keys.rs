@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use support::TestApp;
 
 const ACCOUNTS: u32 = 20;
-const ROUNDS: u32 = 5;
-const SIGN_INS: u32 = ACCOUNTS * ROUNDS;
+const REPETITIONS: u32 = 5;
+const SIGN_INS: u32 = ACCOUNTS * REPETITIONS;
 /// Sign-ins per minute.
 const RATES: [u32; 3] = [100, 10_000, 1_000_000];
 /// The units a second that one partition serves.
@@ -75,7 +75,7 @@ async fn load() -> Touches {
         assert_eq!(caller(account).post("/api/v1/auth/password/sign-up", sign_up).await.status(), 200);
     }
     app.recorder.clear();
-    for account in (0..ROUNDS).flat_map(|_| 0..ACCOUNTS) {
+    for account in (0..REPETITIONS).flat_map(|_| 0..ACCOUNTS) {
         let answer = caller(account).post("/api/v1/auth/password/sign-in", body(account)).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
@@ -88,15 +88,15 @@ async fn load() -> Touches {
 
 /// The items used per second under one key at each of [`RATES`], as the cells of a row. Each
 /// sign-in uses `share` items under a shared key; any other key belongs to one account. Numbers
-/// above `most` are bold.
-fn rates(share: f64, most: f64, is_shared: bool) -> String {
+/// above `max` are bold.
+fn rates(share: f64, max: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
         // The key of an account or its email address serves only that account, so its use grows
         // with one user's activity, not with the load.
-        let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(ROUNDS) / 60.0 };
+        let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(REPETITIONS) / 60.0 };
         let shown = format!("{seen:.1}");
-        let _ = write!(text, " {} |", if seen > most { format!("**{shown}**") } else { shown });
+        let _ = write!(text, " {} |", if seen > max { format!("**{shown}**") } else { shown });
     }
     text
 }

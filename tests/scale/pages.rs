@@ -7,7 +7,7 @@ use dynoxide::types::Item;
 use gateway::engine::TABLE;
 use serde_json::{Value, json};
 use support::TestApp;
-use support::trace::Traced;
+use support::trace::TracedCall;
 
 /// The lists by name and path.
 const LISTS: [(&str, &str); 3] =
@@ -51,12 +51,12 @@ fn items(app: &TestApp) -> Vec<Value> {
 }
 
 /// The index (or the table) and the partition key of a query.
-fn partition(call: &Traced) -> (String, String) {
+fn partition(call: &TracedCall) -> (String, String) {
     let index = call.body["IndexName"].as_str().unwrap_or_default().to_owned();
     (index, call.body["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap().to_owned())
 }
 
-async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<Traced>, Option<String>) {
+async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<TracedCall>, Option<String>) {
     drop(app.recorder.take_traced());
     let cursor = cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let answer = app.admin().get(&format!("{path}?limit=100{cursor}")).await;
@@ -93,18 +93,18 @@ fn add(app: &TestApp, entries: &[Value], numbers: std::ops::Range<u128>) {
 }
 
 /// Reads several pages of a list; returns the highest cost of one.
-async fn most(app: &TestApp, path: &str) -> Page {
-    let (mut most, mut cursor) = (Page::default(), None);
+async fn max_page(app: &TestApp, path: &str) -> Page {
+    let (mut max, mut cursor) = (Page::default(), None);
     for _ in 0..PAGES {
         let (calls, next) = page(app, path, cursor.as_deref()).await;
         let limits = calls.iter().filter_map(|call| call.body["Limit"].as_u64());
-        most.calls = most.calls.max(calls.len());
-        most.entries = most.entries.max(limits.sum());
-        most.units = most.units.max(calls.iter().map(|call| call.units).sum());
+        max.calls = max.calls.max(calls.len());
+        max.entries = max.entries.max(limits.sum());
+        max.units = max.units.max(calls.iter().map(|call| call.units).sum());
         assert!(calls.iter().all(|call| call.operation != "Query" || call.body["Limit"].is_u64()), "{path}: a query without a limit");
         cursor = Some(next.unwrap_or_else(|| panic!("{path} has no next page after {calls:?}")));
     }
-    most
+    max
 }
 
 /// Measures the lists of a service with some users.
@@ -115,7 +115,7 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
         for to in ENTRIES {
             add(app, &entries, from..to);
             from = to;
-            pages.push((to, most(app, path).await));
+            pages.push((to, max_page(app, path).await));
         }
         let [short, long] = [pages[0].1, pages[1].1];
         // The entries read depend a little on their spread over the list's shards, and the units on

@@ -17,7 +17,7 @@ use crate::profile::Units;
 pub(crate) const READS: f64 = 3000.0;
 pub(crate) const WRITES: f64 = 1000.0;
 /// The bytes that one partition holds.
-const MOST_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
+const MAX_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
 /// The number of partitions of a new table, which serve 4,000 write and 12,000 read units a second.
 pub(crate) const NEW_TABLE: usize = 4;
 /// The number of partitions after warm throughput was set to 64,000 write and 192,000 read units.
@@ -27,7 +27,7 @@ const BURST: f64 = 300.0;
 /// The share of its limit above which a partition is hot.
 const HOT: f64 = 0.8;
 /// How many seconds a partition must be hot before it is split.
-const PATIENCE: f64 = 300.0;
+const MIN_SPLIT_SECONDS: f64 = 300.0;
 
 /// The units per request of a stream.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +155,7 @@ impl Place {
                 }
             }
             partition.hot = if share > HOT { partition.hot + seconds } else { 0.0 };
-            if partition.hot >= PATIENCE && partition.points.len() > 1 {
+            if partition.hot >= MIN_SPLIT_SECONDS && partition.points.len() > 1 {
                 hot.push(number);
             }
         }
@@ -169,7 +169,7 @@ impl Place {
     pub(crate) fn grow(&mut self, bytes: f64) {
         let all = self.points.len() as f64;
         while let Some(number) =
-            self.partitions.iter().position(|it| it.points.len() > 1 && it.points.len() as f64 / all * bytes > MOST_BYTES)
+            self.partitions.iter().position(|it| it.points.len() > 1 && it.points.len() as f64 / all * bytes > MAX_BYTES)
         {
             let points = self.partitions[number].points.clone();
             self.divide(number, points.start + points.len() / 2);

@@ -98,7 +98,7 @@ fn without_ids(pk: &str) -> String {
 }
 
 /// Who uses the partition keys, and which items have many users.
-struct Seen<'a> {
+struct KeyUsers<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
     /// The kinds with an item used in requests of several users or, if only a worker uses it, in
@@ -106,7 +106,7 @@ struct Seen<'a> {
     items: BTreeSet<(usize, String, String)>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> KeyUsers<'a> {
     fn new(requests: &'a [Request]) -> Self {
         let projects = requests.iter().map(|request| &*request.project).collect();
         let mut seen = Self { projects, users: BTreeMap::new(), items: BTreeSet::new() };
@@ -166,7 +166,7 @@ fn ascends(sort_keys: &[&str]) -> bool {
     pairs > 2 && ordered * 10 >= pairs * 9
 }
 
-fn layouts(requests: &[Request], seen: &Seen<'_>) -> BTreeMap<Family, Layout> {
+fn layouts(requests: &[Request], seen: &KeyUsers<'_>) -> BTreeMap<Family, Layout> {
     let mut written: BTreeMap<(Family, &str, String), Vec<&str>> = BTreeMap::new();
     for request in requests {
         for access in &request.accesses {
@@ -193,7 +193,7 @@ fn layouts(requests: &[Request], seen: &Seen<'_>) -> BTreeMap<Family, Layout> {
 
 /// The profiles of the recorded requests.
 pub(crate) fn profiles(requests: &[Request]) -> Profiles {
-    let seen = Seen::new(requests);
+    let seen = KeyUsers::new(requests);
     let mut kinds: Vec<Profile> = Vec::new();
     for request in requests {
         if kinds.iter().all(|profile| profile.kind != request.kind) {
@@ -205,7 +205,7 @@ pub(crate) fn profiles(requests: &[Request]) -> Profiles {
     Profiles { layouts: layouts(requests, &seen), kinds, spreads }
 }
 
-fn profile<'a>(kind: &'static str, requests: impl Iterator<Item = &'a Request>, seen: &Seen<'_>) -> Profile {
+fn profile<'a>(kind: &'static str, requests: impl Iterator<Item = &'a Request>, seen: &KeyUsers<'_>) -> Profile {
     let (mut profile, mut count) = (Profile { kind, ..Profile::default() }, 0.0);
     for request in requests {
         count += f64::from(request.count);

@@ -11,8 +11,8 @@ use model::limit::Limits;
 use serde_json::{Value, json};
 use store::table::{INDEXES, TTL};
 
-use support::trace::{Key, Traced};
-use support::{Caller, SignedIn, TestApp};
+use support::trace::{Key, TracedCall};
+use support::{Caller, SignedInUser, TestApp};
 
 use crate::population::hash;
 
@@ -46,7 +46,7 @@ pub(crate) struct Access {
 
 /// What a request adds to the storage of the table or an index.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stored {
+pub(crate) struct StoredBytes {
     pub(crate) place: usize,
     /// In bytes; negative if the request made items smaller or deleted them.
     pub(crate) bytes: f64,
@@ -64,11 +64,11 @@ pub(crate) struct Request {
     /// How many requests of its kind it represents, such as the emails a worker sent.
     pub(crate) count: u32,
     pub(crate) accesses: Vec<Access>,
-    pub(crate) stored: Vec<Stored>,
+    pub(crate) stored: Vec<StoredBytes>,
 }
 
 /// The service whose requests are recorded, with its table's items after the last one.
-struct Watched {
+struct WatchedService {
     app: TestApp,
     items: HashMap<Key, Item>,
     requests: Vec<Request>,
@@ -104,7 +104,7 @@ fn index_writes(before: Option<&Item>, after: Option<&Item>, place: usize) -> Ve
     }
 }
 
-fn query(call: &Traced) -> Access {
+fn query(call: &TracedCall) -> Access {
     let index = call.body["IndexName"].as_str();
     let place = index.map_or(0, |name| 1 + INDEXES.iter().position(|index| index.name == name).unwrap());
     let pk = call.body["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap().to_owned();
@@ -112,7 +112,7 @@ fn query(call: &Traced) -> Access {
 }
 
 /// The reads of a call. `request` is the part of its body with their consistency.
-fn reads(call: &Traced, request: &Value) -> Vec<Access> {
+fn reads(call: &TracedCall, request: &Value) -> Vec<Access> {
     let is_consistent = request["ConsistentRead"].as_bool().unwrap_or_default();
     let units = |item: &Option<Item>| read_capacity_units_with_consistency(item.as_ref().map_or(0, item_size), is_consistent);
     let access = |(key, item): &(Key, Option<Item>)| {
@@ -122,7 +122,7 @@ fn reads(call: &Traced, request: &Value) -> Vec<Access> {
     call.items.iter().map(access).collect()
 }
 
-impl Watched {
+impl WatchedService {
     async fn new() -> Self {
         let app = TestApp::start_with(Limits::standard()).await;
         app.recorder.trace(app.database());
@@ -137,9 +137,9 @@ impl Watched {
     }
 
     /// Sends the emails that are due.
-    async fn deliver(&mut self, keys: &Keys) {
+    async fn send_emails(&mut self, keys: &Keys) {
         let before = self.app.inbox.messages(None).len();
-        self.app.deliver().await;
+        self.app.send_emails().await;
         let sent = self.app.inbox.messages(None).len() - before;
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
@@ -163,7 +163,7 @@ impl Watched {
     }
 
     /// A call's writes; their units in the table are multiplied by this factor.
-    fn writes(&mut self, call: &Traced, factor: f64, stored: &mut Vec<Stored>) -> Vec<Access> {
+    fn writes(&mut self, call: &TracedCall, factor: f64, stored: &mut Vec<StoredBytes>) -> Vec<Access> {
         let mut accesses = Vec::new();
         for (key, after) in &call.items {
             let before = self.items.remove(key);
@@ -181,7 +181,7 @@ impl Watched {
 
     /// A write's change in storage: plus the new item, minus the old one. The two may expire at
     /// different times.
-    fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<Stored> {
+    fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<StoredBytes> {
         let now = f64::from(i32::try_from(self.app.now().as_millisecond() / 1000).unwrap());
         let size = |item: &Item| f64::from(u32::try_from(item_size(item) + OVERHEAD).unwrap());
         let mut stored = Vec::new();
@@ -189,9 +189,9 @@ impl Watched {
             let Some(item) = item else { continue };
             let ttl = serde_json::to_value(item.get(TTL)).unwrap()["N"].as_str().and_then(|ttl| ttl.parse::<f64>().ok());
             let life = ttl.map(|ttl| (ttl - now).max(0.0));
-            stored.push(Stored { place: 0, bytes: sign * size(item), life });
+            stored.push(StoredBytes { place: 0, bytes: sign * size(item), life });
             let places = (1..=INDEXES.len()).filter_map(|place| Some((place, entry(Some(item), place)?.1)));
-            stored.extend(places.map(|(place, item)| Stored { place, bytes: sign * size(&item), life }));
+            stored.extend(places.map(|(place, item)| StoredBytes { place, bytes: sign * size(&item), life }));
         }
         stored
     }
@@ -203,7 +203,7 @@ struct Person<'a> {
     keys: &'a Keys,
     client: Caller,
     email: String,
-    tokens: Option<SignedIn>,
+    tokens: Option<SignedInUser>,
 }
 
 async fn post(caller: &Caller, path: &str, body: Value) -> Value {
@@ -217,17 +217,17 @@ impl Person<'_> {
         json!({ "email": self.email, "password": PASSWORD })
     }
 
-    async fn sign_up(&mut self, world: &mut Watched) {
+    async fn sign_up(&mut self, world: &mut WatchedService) {
         let mut body = self.sign_in_body();
         body["verification_callback_url"] = "http://localhost:3000/verify".into();
         let answer = post(&self.client, "/api/v1/auth/password/sign-up", body).await;
-        self.tokens = Some(SignedIn::of(&self.email, &answer));
+        self.tokens = Some(SignedInUser::of(&self.email, &answer));
         world.note("sign up with a password", Some(self.number), self.keys, 1);
-        world.deliver(self.keys).await;
+        world.send_emails(self.keys).await;
     }
 
     /// A visit on a later day: everything a user may do, one thing after another.
-    async fn visit(&mut self, world: &mut Watched) {
+    async fn visit(&mut self, world: &mut WatchedService) {
         let refresh = self.client.clone().with("x-stack-refresh-token", &self.tokens.as_ref().unwrap().refresh_token);
         for kind in ["refresh a session, first of a day", "refresh a session"] {
             world.app.advance(STEP);
@@ -237,7 +237,7 @@ impl Person<'_> {
         world.app.advance(STEP);
         let answer = post(&self.client, "/api/v1/auth/password/sign-in", self.sign_in_body()).await;
         world.note("sign in with a password", Some(self.number), self.keys, 1);
-        let token = SignedIn::of(&self.email, &answer).access_token;
+        let token = SignedInUser::of(&self.email, &answer).access_token;
         let user = self.client.clone().with("x-stack-access-token", &token);
         for (path, kind) in [("/api/v1/users/me", "get the current user"), ("/api/v1/auth/sessions", "list sessions")] {
             assert_eq!(user.get(path).await.status(), 200);
@@ -247,7 +247,7 @@ impl Person<'_> {
         let body = json!({ "email": self.email, "callback_url": "http://localhost:3000/magic" });
         post(&self.client, "/api/v1/auth/otp/send-sign-in-code", body).await;
         world.note("request a sign-in code", Some(self.number), self.keys, 1);
-        world.deliver(self.keys).await;
+        world.send_emails(self.keys).await;
         let code = world.app.last_mail(&self.email).await.code();
         drop(world.app.recorder.take_traced());
         world.app.advance(STEP);
@@ -257,7 +257,7 @@ impl Person<'_> {
 }
 
 /// Links the entries of each project's trail, as the worker does.
-async fn link(world: &mut Watched, projects: &[Keys]) {
+async fn link(world: &mut WatchedService, projects: &[Keys]) {
     for keys in projects {
         let linked = workers::trail::link(&world.app.app, &keys.project_id).await.unwrap();
         world.note(LINK, None, keys, u32::try_from(linked).unwrap().max(1));
@@ -267,7 +267,7 @@ async fn link(world: &mut Watched, projects: &[Keys]) {
 /// All users' requests: each signs up, and does everything else the next day. The clock advances
 /// some minutes between users.
 pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
-    let mut world = Watched::new().await;
+    let mut world = WatchedService::new().await;
     let first = Keys { project_id: world.app.keys.project_id.clone(), ..copy(&world.app.keys) };
     let projects = [first, world.app.another_project().await];
     let mut people = Vec::new();

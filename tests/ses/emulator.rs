@@ -48,8 +48,8 @@ async fn an_email_from_a_verified_sender_is_accepted_once() {
     verify(&url, "noreply@example.com").await;
     let subject = format!("Emulated {}", std::process::id());
     let (app, id) = outbox(json!({ "subject": subject })).await;
-    app.deliver_by(&ses(&url)).await;
-    app.deliver_by(&ses(&url)).await;
+    app.send_emails_by(&ses(&url)).await;
+    app.send_emails_by(&ses(&url)).await;
     assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{}", app.outbox_entry(&id).await);
     let taken = messages(&url).await.into_iter().filter(|message| message.to_string().contains(&subject)).collect::<Vec<_>>();
     assert_eq!(taken.len(), 1, "{taken:?}");
@@ -64,7 +64,7 @@ async fn an_email_from_an_unverified_sender_is_rejected_with_ses_s_message() {
     let sender =
         json!({ "config": { "email_config": { "type": "standard", "sender_name": "X", "sender_email": "x@unverified.example" } } });
     app.configure(sender).await;
-    app.deliver_by(&ses(&url)).await;
+    app.send_emails_by(&ses(&url)).await;
     let entry = app.outbox_entry(&id).await;
     assert_eq!(entry["status"], "server-error");
     let error = &entry["send_attempt_errors"][0];

@@ -19,27 +19,27 @@ use support::TestApp;
 use wire::clock::Clock;
 
 /// How long the client waits for an endpoint that may never respond.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A sender like a deployment's, but with this endpoint.
 fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
-    ses_that_waits(PATIENCE, url, configuration_set)
+    ses_that_waits(TIMEOUT, url, configuration_set)
 }
 
-fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
-    ses_with(patience, url, configuration_set, Clock::system())
+fn ses_that_waits(timeout: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
+    ses_with(timeout, url, configuration_set, Clock::system())
 }
 
 /// A sender with the service's clock.
 fn ses_of(app: &TestApp, url: &str) -> Ses {
-    ses_with(PATIENCE * 10, url, None, app.app.clock.clone())
+    ses_with(TIMEOUT * 10, url, None, app.app.clock.clone())
 }
 
-fn ses_with(patience: Duration, url: &str, configuration_set: Option<&str>, clock: Clock) -> Ses {
+fn ses_with(timeout: Duration, url: &str, configuration_set: Option<&str>, clock: Clock) -> Ses {
     // The emulator knows the sender in this region only.
     let endpoint = Endpoint::new(Service::Ses, url, "eu-central-1", Credentials::new("test", "test", None, None, "test"));
     let client = Client::new(endpoint, AwsHttp::from_env().unwrap());
-    Ses::new(client, configuration_set.map(str::to_owned), patience, clock)
+    Ses::new(client, configuration_set.map(str::to_owned), timeout, clock)
 }
 
 /// A service with an email to `ada@example.com` in its outbox, and the email's id.

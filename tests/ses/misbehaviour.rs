@@ -26,19 +26,19 @@ fn unreachable() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// Delivers an email through an endpoint with these behaviours. Returns the service, the endpoint,
+/// Sends an email through an endpoint with these behaviours. Returns the service, the endpoint,
 /// and the email's outbox entry and id.
-async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
+async fn sent(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;
-    app.deliver_by(&ses(&endpoint.url, Some("gatelet"))).await;
+    app.send_emails_by(&ses(&endpoint.url, Some("gatelet"))).await;
     let entry = app.outbox_entry(&id).await;
     (app, endpoint, entry, id)
 }
 
 #[tokio::test]
 async fn an_email_carries_its_content_tags_and_configuration_set() {
-    let (app, endpoint, entry, id) = delivered(vec![taken()]).await;
+    let (app, endpoint, entry, id) = sent(vec![taken()]).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(true)));
     let requests = endpoint.requests();
     assert_eq!(requests.len(), 1);
@@ -62,7 +62,7 @@ async fn a_sender_s_name_in_any_script_is_encoded() {
     let app = TestApp::start().await;
     app.configure(json!({ "display_name": "Café Zoë, 東京の認証サービスとその仲間たちの長い名前" })).await;
     let id = app.send_mail(json!({})).await;
-    app.deliver_by(&ses(&endpoint.url, None)).await;
+    app.send_emails_by(&ses(&endpoint.url, None)).await;
     assert_eq!(app.outbox_entry(&id).await["status"], "sent");
     let from = endpoint.requests()[0]["FromEmailAddress"].as_str().unwrap().to_owned();
     assert!(from.starts_with("=?utf-8?b?") && from.ends_with(" <noreply@example.com>"), "{from}");
@@ -73,7 +73,7 @@ async fn a_sender_s_name_in_any_script_is_encoded() {
 async fn without_a_configuration_set_no_reports_are_expected() {
     let endpoint = Endpoint::start(vec![taken()]).await;
     let (app, id) = outbox(json!({})).await;
-    app.deliver_by(&ses(&endpoint.url, None)).await;
+    app.send_emails_by(&ses(&endpoint.url, None)).await;
     let entry = app.outbox_entry(&id).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)));
     assert_eq!(endpoint.requests()[0]["ConfigurationSetName"], Value::Null);
@@ -84,7 +84,7 @@ async fn after_five_attempts_the_server_error_lists_all_of_them() {
     let (app, id) = outbox(json!({})).await;
     let url = unreachable();
     for _ in 0..10 {
-        app.deliver_by(&ses(&url, None)).await;
+        app.send_emails_by(&ses(&url, None)).await;
         app.advance(SignedDuration::from_mins(10));
     }
     let entry = app.outbox_entry(&id).await;
@@ -103,13 +103,13 @@ async fn a_permanent_ses_rejection_is_not_retried() {
         (403, "AccessDeniedException", "AUTH_FAILED"),
         (403, "InvalidSignatureException", "AUTH_FAILED"),
     ] {
-        let (app, endpoint, entry, _) = delivered(vec![refused(status, code), taken()]).await;
+        let (app, endpoint, entry, _) = sent(vec![refused(status, code), taken()]).await;
         assert_eq!(entry["status"], "server-error", "{code}");
         let error = &entry["send_attempt_errors"][0];
         assert_eq!(error["external_details"]["errorType"], class, "{code}");
         assert!(error["internal_message"].as_str().unwrap().contains(&format!("{code}, says SES")), "{error}");
         app.advance(SignedDuration::from_hours(2));
-        app.deliver_by(&ses(&endpoint.url, None)).await;
+        app.send_emails_by(&ses(&endpoint.url, None)).await;
         assert_eq!(endpoint.requests().len(), 1, "{code}");
     }
 }
@@ -124,13 +124,13 @@ async fn an_email_of_unknown_outcome_is_not_resent() {
         refused(500, "InternalFailure"),
         refused(503, "ServiceUnavailable"),
     ] {
-        let (app, endpoint, entry, id) = delivered(vec![behaviour.clone(), taken()]).await;
+        let (app, endpoint, entry, id) = sent(vec![behaviour.clone(), taken()]).await;
         assert_eq!(entry["status"], "server-error", "{behaviour:?}");
         assert_eq!(entry["send_attempt_errors"][0]["external_details"]["errorType"], "UNKNOWN", "{behaviour:?}");
         assert!(entry["server_error"].as_str().unwrap().contains("may or may not have been sent"), "{entry}");
         let before = endpoint.requests().len();
         app.advance(SignedDuration::from_hours(2));
-        app.deliver_by(&ses(&endpoint.url, None)).await;
+        app.send_emails_by(&ses(&endpoint.url, None)).await;
         assert_eq!((endpoint.requests().len(), app.outbox_entry(&id).await), (before, entry), "{behaviour:?}");
     }
 }
@@ -138,13 +138,13 @@ async fn an_email_of_unknown_outcome_is_not_resent() {
 #[tokio::test]
 async fn an_unreachable_email_service_is_retried() {
     let (app, id) = outbox(json!({})).await;
-    app.deliver_by(&ses(&unreachable(), None)).await;
+    app.send_emails_by(&ses(&unreachable(), None)).await;
     let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
 
     let endpoint = Endpoint::start(vec![taken()]).await;
     app.advance(SignedDuration::from_secs(60));
-    app.deliver_by(&ses(&endpoint.url, None)).await;
+    app.send_emails_by(&ses(&endpoint.url, None)).await;
     assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
 }
 
@@ -162,14 +162,14 @@ async fn an_email_service_that_times_out_on_connect_is_retried() {
         assert!(waiting.len() < 100, "the queue of connections is never full");
     }
     let (app, id) = outbox(json!({})).await;
-    app.deliver_by(&ses_that_waits(Duration::from_secs(20), &format!("http://{address}"), None)).await;
+    app.send_emails_by(&ses_that_waits(Duration::from_secs(20), &format!("http://{address}"), None)).await;
     let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
     assert_eq!(first["send_attempt_errors"][0]["external_details"]["errorType"], "TIMEOUT", "{first}");
 
     let endpoint = Endpoint::start(vec![taken()]).await;
     app.advance(SignedDuration::from_secs(60));
-    app.deliver_by(&ses(&endpoint.url, None)).await;
+    app.send_emails_by(&ses(&endpoint.url, None)).await;
     assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
 }
 
@@ -186,7 +186,7 @@ async fn an_email_is_retried_if_the_connection_is_not_established_in_time() {
         connection
     };
     let ses = ses_that_waits(Duration::from_secs(20), &url, None);
-    tokio::join!(app.deliver_by(&ses), silent);
+    tokio::join!(app.send_emails_by(&ses), silent);
     let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
     assert_eq!(first["send_attempt_errors"][0]["external_details"]["errorType"], "TIMEOUT", "{first}");

@@ -17,8 +17,8 @@ fn throttled() -> Behaviour {
     refused(429, "TooManyRequestsException")
 }
 
-async fn deliver(app: &TestApp, endpoint: &Endpoint) {
-    app.deliver_by(&ses_of(app, &endpoint.url)).await;
+async fn send_emails(app: &TestApp, endpoint: &Endpoint) {
+    app.send_emails_by(&ses_of(app, &endpoint.url)).await;
 }
 
 /// How many emails have this status.
@@ -51,7 +51,7 @@ async fn an_email_refused_for_more_than_an_hour_is_then_sent_once() {
     let (app, id) = outbox(json!({})).await;
     let begin = app.now();
     for (round, (_, code)) in refusals.into_iter().enumerate() {
-        deliver(&app, &endpoint).await;
+        send_emails(&app, &endpoint).await;
         let entry = app.outbox_entry(&id).await;
         assert_eq!((&entry["status"], &entry["simple_status"]), (&json!("scheduled"), &json!("in-progress")), "{round}: {entry}");
         let wait = entry["next_send_retry_at_millis"].as_i64().unwrap() - app.now().as_millisecond();
@@ -66,7 +66,7 @@ async fn an_email_refused_for_more_than_an_hour_is_then_sent_once() {
     }
     assert!(app.now().duration_since(begin) > SignedDuration::from_hours(1));
     for _ in 0..2 {
-        deliver(&app, &endpoint).await;
+        send_emails(&app, &endpoint).await;
         app.advance(SignedDuration::from_hours(1));
     }
     assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), refusals.len() + 1));
@@ -77,12 +77,12 @@ async fn an_email_refused_for_a_day_fails_and_says_so() {
     let endpoint = Endpoint::start(vec![throttled()]).await;
     let (app, id) = outbox(json!({})).await;
     for hours in [0, 5, 10, 15, 20] {
-        deliver(&app, &endpoint).await;
+        send_emails(&app, &endpoint).await;
         assert_eq!(app.outbox_entry(&id).await["status"], "scheduled", "{hours}");
         app.advance(SignedDuration::from_hours(5));
     }
     for _ in 0..2 {
-        deliver(&app, &endpoint).await;
+        send_emails(&app, &endpoint).await;
         let entry = app.outbox_entry(&id).await;
         assert_eq!((&entry["status"], endpoint.requests().len()), (&json!("server-error"), 6), "{entry}");
         assert_eq!(entry["server_error"], "the email service has accepted no emails for a day");
@@ -96,10 +96,10 @@ async fn a_refused_email_is_skipped_once_its_code_has_expired() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
-    deliver(&app, &endpoint).await;
+    send_emails(&app, &endpoint).await;
     assert_eq!((count(&app, "scheduled").await, endpoint.requests().len()), (1, 1));
     app.advance(SignedDuration::from_mins(11));
-    deliver(&app, &endpoint).await;
+    send_emails(&app, &endpoint).await;
     let skipped: Value = app.server().get(&format!("{OUTBOX}?status=skipped")).await.json();
     assert_eq!((&skipped["items"][0]["skipped_reason"], endpoint.requests().len()), (&json!("CODE_EXPIRED"), 1), "{skipped}");
 }
@@ -109,12 +109,12 @@ async fn refused_emails_use_no_quota_of_their_project() {
     let endpoint = Endpoint::start([vec![taken(); 14], vec![throttled()]].concat()).await;
     let app = TestApp::start_sending(60).await;
     send_many(&app, 70).await;
-    deliver(&app, &endpoint).await;
+    send_emails(&app, &endpoint).await;
     let refused = count(&app, "scheduled").await;
     assert_eq!((count(&app, "sent").await, endpoint.requests().len()), (14, 14 + refused));
     endpoint.then(taken());
     app.advance(SignedDuration::from_secs(60));
-    deliver(&app, &endpoint).await;
+    send_emails(&app, &endpoint).await;
     // 46 tokens of the first turn, and one added in a minute.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (14 + 47, 9));
 }
@@ -125,7 +125,7 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     let app = TestApp::start().await;
     send_many(&app, 70).await;
     let began = Instant::now();
-    deliver(&app, &endpoint).await;
+    send_emails(&app, &endpoint).await;
     // The turn ends after the chunk, of at most 50 emails, in which SES refuses. How many of them
     // are claimed depends on timing. Each turn ends with a second's pause, and further turns of one
     // email each may follow.
@@ -140,12 +140,12 @@ async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
     let app = TestApp::start().await;
     send_many(&app, 70).await;
     let ses = ses_of(&app, &endpoint.url);
-    app.deliver_by(&ses).await;
+    app.send_emails_by(&ses).await;
     let mut refused = count(&app, "scheduled").await;
     for _ in 0..2 {
         app.recorder.clear();
         let began = Instant::now();
-        app.deliver_by(&ses).await;
+        app.send_emails_by(&ses).await;
         let writes = app.recorder.writes();
         let before = std::mem::replace(&mut refused, count(&app, "scheduled").await);
         // Each turn takes at least a second. If one ends late, the next follows immediately.
@@ -156,9 +156,9 @@ async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
     }
     // The first email is accepted, so the others follow in the same turn.
     endpoint.then(taken());
-    app.deliver_by(&ses).await;
+    app.send_emails_by(&ses).await;
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (70 - refused, 0));
     app.advance(SignedDuration::from_mins(10));
-    app.deliver_by(&ses).await;
+    app.send_emails_by(&ses).await;
     assert_eq!((count(&app, "sent").await, endpoint.requests().len()), (70, refused + 70));
 }

@@ -18,7 +18,7 @@ use support::TestApp;
 use wire::clock::Clock;
 
 /// How long the client waits for a response.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 const PASSWORD: &str = "s3cret of the mail server";
 
@@ -40,9 +40,9 @@ async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
 }
 
 /// Runs the worker until nothing is due; emails of projects without a mail server go to the inbox.
-async fn deliver(app: &TestApp) {
+async fn send_emails(app: &TestApp) {
     let roots = RootCertStore::empty();
-    deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system())).await;
+    send_emails_by(app, Smtp::new(&app.app.settings, roots, TIMEOUT, Clock::system())).await;
 }
 
 /// The class of an email's last failure.
@@ -51,6 +51,6 @@ fn class(entry: &Value) -> &str {
     errors.last().and_then(|error| error["external_details"]["errorType"].as_str()).unwrap_or_default()
 }
 
-async fn deliver_by(app: &TestApp, own: Smtp) {
-    app.deliver_by(&ProjectMailer { own, deployments: app.inbox.clone() }).await;
+async fn send_emails_by(app: &TestApp, own: Smtp) {
+    app.send_emails_by(&ProjectMailer { own, deployments: app.inbox.clone() }).await;
 }

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, class, deliver, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, class, email_config, outbox, send_emails};
 use support::mail_server::{Behaviour, MailServer};
 
-/// Delivers an email through a server with these behaviours. Returns the service, the server, and
+/// Sends an email through a server with these behaviours. Returns the service, the server, and
 /// the email's outbox entry and id.
-async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
+async fn sent(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    deliver(&app).await;
+    send_emails(&app).await;
     let entry = app.outbox_entry(&id).await;
     assert!(!entry.to_string().contains(PASSWORD), "{entry}");
     (app, server, entry, id)
@@ -26,7 +26,7 @@ async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, S
 
 #[tokio::test]
 async fn an_email_is_a_message_from_the_project_s_sender_to_its_recipient() {
-    let (app, server, entry, id) = delivered(vec![Behaviour::Well]).await;
+    let (app, server, entry, id) = sent(vec![Behaviour::Well]).await;
     assert_eq!((&entry["status"], &entry["can_have_delivery_info"]), (&json!("sent"), &json!(false)), "{entry}");
     let login = STANDARD.encode(format!("\0notes\0{PASSWORD}"));
     let commands = server.commands();
@@ -62,7 +62,7 @@ async fn marketing_emails_have_unsubscribe_headers() {
     let mut config = email_config("127.0.0.1", server.port);
     (config["username"], config["password"]) = (json!(""), json!(""));
     let (app, _) = outbox(config, json!({ "notification_category_name": "Marketing" })).await;
-    deliver(&app).await;
+    send_emails(&app).await;
     let message = server.messages().remove(0).replace("\r\n ", "");
     assert!(message.contains("List-Unsubscribe: <http://localhost"), "{message}");
     assert!(message.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{message}");
@@ -86,11 +86,11 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),
     ] {
-        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        let (app, server, entry, id) = sent(vec![behaviour, Behaviour::Well]).await;
         assert_eq!((&entry["status"], &entry["send_retries"]), (&json!("scheduled"), &json!(1)), "{behaviour:?} {entry}");
         assert_eq!(class(&entry), expected, "{behaviour:?} {entry}");
         app.advance(SignedDuration::from_secs(60));
-        deliver(&app).await;
+        send_emails(&app).await;
         assert_eq!(app.outbox_entry(&id).await["status"], "sent", "{behaviour:?}");
         assert_eq!(server.messages().len(), 1 + usize::from(behaviour == Behaviour::Answers(".", "452 disk full")), "{behaviour:?}");
     }
@@ -108,7 +108,7 @@ async fn a_permanent_smtp_rejection_is_not_retried() {
         (Behaviour::Answers(".", "552 too large"), "REJECTED"),
         (Behaviour::Answers(".", "554 spam"), "REJECTED"),
     ] {
-        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        let (app, server, entry, id) = sent(vec![behaviour, Behaviour::Well]).await;
         assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), expected), "{behaviour:?} {entry}");
         if let Behaviour::Answers(_, text) = behaviour {
             let error = &entry["send_attempt_errors"][0];
@@ -118,7 +118,7 @@ async fn a_permanent_smtp_rejection_is_not_retried() {
         }
         let attempts = server.attempts();
         app.advance(SignedDuration::from_hours(2));
-        deliver(&app).await;
+        send_emails(&app).await;
         assert_eq!((server.attempts(), app.outbox_entry(&id).await), (attempts, entry), "{behaviour:?}");
     }
 }
@@ -126,11 +126,11 @@ async fn a_permanent_smtp_rejection_is_not_retried() {
 #[tokio::test]
 async fn an_email_of_unknown_outcome_is_not_resent() {
     for behaviour in [Behaviour::Cuts("."), Behaviour::Silent("."), Behaviour::Babbles("."), Behaviour::Answers(".", "what?")] {
-        let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;
+        let (app, server, entry, id) = sent(vec![behaviour, Behaviour::Well]).await;
         assert_eq!((&entry["status"], class(&entry)), (&json!("server-error"), "UNKNOWN"), "{behaviour:?} {entry}");
         assert!(entry["server_error"].as_str().unwrap().contains("may or may not have been sent"), "{entry}");
         app.advance(SignedDuration::from_hours(2));
-        deliver(&app).await;
+        send_emails(&app).await;
         assert_eq!((server.messages().len(), app.outbox_entry(&id).await), (1, entry), "{behaviour:?}");
     }
 }
@@ -138,7 +138,7 @@ async fn an_email_of_unknown_outcome_is_not_resent() {
 #[tokio::test]
 async fn a_password_echoed_by_the_server_is_not_exposed() {
     let said: &'static str = Box::leak(format!("535 {PASSWORD} is wrong").into_boxed_str());
-    let (_, _, entry, _) = delivered(vec![Behaviour::Answers("AUTH", said)]).await;
+    let (_, _, entry, _) = sent(vec![Behaviour::Answers("AUTH", said)]).await;
     for message in ["internal_message", "external_message"] {
         assert!(entry["send_attempt_errors"][0][message].as_str().unwrap().ends_with("535 … is wrong"), "{entry}");
     }
@@ -146,7 +146,7 @@ async fn a_password_echoed_by_the_server_is_not_exposed() {
 
 #[tokio::test]
 async fn responses_before_starttls_are_discarded() {
-    let (_, server, entry, _) = delivered(vec![Behaviour::StartTls]).await;
+    let (_, server, entry, _) = sent(vec![Behaviour::StartTls]).await;
     assert_eq!((&entry["status"], class(&entry)), (&json!("scheduled"), "SOCKET_CLOSED"));
     assert!(server.commands().iter().all(|command| !command.starts_with("AUTH")), "{:?}", server.commands());
 }
@@ -158,7 +158,7 @@ async fn an_unreachable_server_is_retried() {
     let port = listener.local_addr().unwrap().port();
     drop(listener);
     let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
-    deliver(&app).await;
+    send_emails(&app).await;
     let first = app.outbox_entry(&id).await;
     assert_eq!((&first["status"], class(&first)), (&json!("scheduled"), "TEMPORARY"), "{first}");
 }
@@ -167,10 +167,10 @@ async fn an_unreachable_server_is_retried() {
 async fn an_unresponsive_server_is_paused_briefly() {
     let server = MailServer::start(vec![Behaviour::Silent("EHLO"), Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE, Clock::system());
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), TIMEOUT, Clock::system());
     let mailer = ProjectMailer { own, deployments: app.inbox.clone() };
     for (attempt, expected) in ["TIMEOUT", "TEMPORARY"].into_iter().enumerate() {
-        app.deliver_by(&mailer).await;
+        app.send_emails_by(&mailer).await;
         let errors = app.outbox_entry(&id).await["send_attempt_errors"].clone();
         assert_eq!(errors[attempt]["external_details"]["errorType"], expected, "{errors}");
         app.advance(SignedDuration::from_mins(2));
@@ -191,7 +191,7 @@ async fn mail_servers_at_loopback_or_private_addresses_are_rejected() {
     ] {
         let (app, id) = outbox(email_config(host, server.port), json!({})).await;
         let public = app.redeployed(|settings| settings.allow_private_issuers = false);
-        deliver(&public).await;
+        send_emails(&public).await;
         let entry = app.outbox_entry(&id).await;
         assert_eq!((&entry["status"], class(&entry)), (&json!(status), "HOST_NOT_FOUND"), "{host} {entry}");
         let error = &entry["send_attempt_errors"][0];
@@ -208,7 +208,7 @@ async fn emails_of_a_project_without_a_server_go_to_the_default_sender() {
     let mut config = email_config("", 0);
     (config["username"], config["password"]) = (json!(""), json!(""));
     let (app, id) = outbox(config, json!({})).await;
-    deliver(&app).await;
+    send_emails(&app).await;
     let mails = app.inbox.messages(Some("ada@example.com"));
     assert!(mails.iter().any(|mail| mail.outbox_id == id && mail.from == "\"Grüße\" <notes@example.org>"), "{mails:?}");
     assert!(server.commands().is_empty());

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use support::TestApp;
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, deliver_by, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, email_config, outbox, send_emails_by};
 
 /// A server with a certificate for `localhost`, stopped at the end of the test.
-struct Real {
+struct RealServer {
     child: Child,
     stdout: BufReader<ChildStdout>,
     folder: PathBuf,
@@ -24,7 +24,7 @@ struct Real {
     certificate: CertificateDer<'static>,
 }
 
-impl Real {
+impl RealServer {
     fn start() -> Self {
         let python =
             std::env::var("PYTHON").unwrap_or_else(|_| panic!("PYTHON is not set: run tests/smtp/run, which installs the mail server"));
@@ -46,17 +46,17 @@ impl Real {
         serde_json::from_str(&line(&mut self.stdout)).unwrap()
     }
 
-    /// Delivers due emails. The client trusts the server's certificate if `is_trusted`.
-    async fn deliver(&self, app: &TestApp, is_trusted: bool) {
+    /// Sends due emails. The client trusts the server's certificate if `is_trusted`.
+    async fn send_emails(&self, app: &TestApp, is_trusted: bool) {
         let mut roots = RootCertStore::empty();
         if is_trusted {
             roots.add(self.certificate.clone()).unwrap();
         }
-        deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE * 10, Clock::system())).await;
+        send_emails_by(app, Smtp::new(&app.app.settings, roots, TIMEOUT * 10, Clock::system())).await;
     }
 }
 
-impl Drop for Real {
+impl Drop for RealServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -74,10 +74,10 @@ fn line(stdout: &mut BufReader<ChildStdout>) -> String {
 #[tokio::test]
 #[ignore = "needs the mail server of tests/smtp/run"]
 async fn a_real_server_accepts_authenticated_emails_over_tls() {
-    let mut server = Real::start();
+    let mut server = RealServer::start();
     for port in [server.port, 2465] {
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
-        server.deliver(&app, true).await;
+        server.send_emails(&app, true).await;
         let sent = app.outbox_entry(&id).await;
         assert_eq!(sent["status"], "sent", "{port} {sent}");
         let taken = server.message();
@@ -88,16 +88,16 @@ async fn a_real_server_accepts_authenticated_emails_over_tls() {
         let mut wrong = email_config("localhost", port);
         wrong["password"] = json!("another");
         let (app, id) = outbox(wrong, json!({})).await;
-        server.deliver(&app, true).await;
+        server.send_emails(&app, true).await;
         assert_failed(&app.outbox_entry(&id).await, "server-error", "AUTH_FAILED");
 
         // Servers that do not prove their identity do not get the password. The certificate may be
         // replaced before the last attempt.
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
-        server.deliver(&app, false).await;
+        server.send_emails(&app, false).await;
         assert_failed(&app.outbox_entry(&id).await, "scheduled", "UNKNOWN");
         let (app, id) = outbox(email_config("127.0.0.1", port), json!({})).await;
-        server.deliver(&app, true).await;
+        server.send_emails(&app, true).await;
         assert_failed(&app.outbox_entry(&id).await, "scheduled", "UNKNOWN");
     }
 }

@@ -5,7 +5,7 @@ use settings::mail_relays::MailRelays;
 use support::TestApp;
 use support::mail_server::{Behaviour, MailServer};
 
-use super::{class, deliver, email_config, outbox};
+use super::{class, email_config, outbox, send_emails};
 
 /// A project with this server in a deployment that forbids private addresses and lists these
 /// relays; and the id of its email.
@@ -23,8 +23,8 @@ async fn deployment(host: &str, port: u16, relays: &str, login: bool) -> (TestAp
     (app, id)
 }
 
-async fn delivered(app: &TestApp, id: &str) -> Value {
-    deliver(app).await;
+async fn sent(app: &TestApp, id: &str) -> Value {
+    send_emails(app).await;
     app.outbox_entry(id).await
 }
 
@@ -34,7 +34,7 @@ async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
     for behaviour in [Behaviour::Open, Behaviour::StartTls] {
         let server = MailServer::start(vec![behaviour]).await;
         let (app, id) = deployment("localhost", server.port, &format!("10.0.0.7:25,localhost:{}", server.port), false).await;
-        let entry = delivered(&app, &id).await;
+        let entry = sent(&app, &id).await;
         assert_eq!(entry["status"], "sent", "{behaviour:?} {entry}");
         assert_eq!((server.messages().len(), server.attempts()), (1, 1));
     }
@@ -44,7 +44,7 @@ async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
 async fn a_relay_gets_no_password_without_tls() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
     let (app, id) = deployment("localhost", server.port, &format!("localhost:{}", server.port), true).await;
-    let entry = delivered(&app, &id).await;
+    let entry = sent(&app, &id).await;
     assert_eq!((&entry["status"], class(&entry)), (&json!("scheduled"), "UNKNOWN"), "{entry}");
     assert_eq!(entry["send_attempt_errors"][0]["external_message"], "the mail server does not offer TLS (STARTTLS)");
     assert!(server.commands().iter().all(|command| !command.starts_with("AUTH") && !command.starts_with("MAIL")));
@@ -63,7 +63,7 @@ async fn no_project_reaches_a_private_server_that_the_operator_does_not_list() {
         ("localhost", format!("127.0.0.1:{}", server.port)),
     ] {
         let (app, id) = deployment(host, server.port, &relays, false).await;
-        let entry = delivered(&app, &id).await;
+        let entry = sent(&app, &id).await;
         assert_eq!(class(&entry), "HOST_NOT_FOUND", "{host} {relays} {entry}");
     }
     assert!(server.commands().is_empty());

@@ -10,10 +10,10 @@ use support::TestApp;
 use support::mail_server::{Behaviour, MailServer};
 use wire::clock::Clock;
 
-use super::{PATIENCE, email_config, outbox};
+use super::{TIMEOUT, email_config, outbox};
 
-fn mailer(app: &TestApp, patience: Duration) -> ProjectMailer<gateway::inbox::Inbox> {
-    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), patience, Clock::system());
+fn mailer(app: &TestApp, timeout: Duration) -> ProjectMailer<gateway::inbox::Inbox> {
+    let own = Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system());
     ProjectMailer { own, deployments: app.inbox.clone() }
 }
 
@@ -44,7 +44,7 @@ async fn a_server_that_withholds_its_answer_delays_no_other_project() {
         assert_eq!(app.outbox_entry(&id).await["status"], "sending", "the slow server still has not answered");
         slow.go_on();
     };
-    tokio::join!(app.deliver_by(&mailer), others);
+    tokio::join!(app.send_emails_by(&mailer), others);
     assert_eq!(app.outbox_entry(&id).await["status"], "sent");
 }
 
@@ -63,7 +63,7 @@ async fn a_server_gets_no_more_emails_at_a_time_than_connections() {
         assert_eq!((count("sending").await, count("queued").await), (5, 7), "the others stay in the queue");
         slow.go_on();
     };
-    tokio::join!(app.deliver_by(&mailer), check);
+    tokio::join!(app.send_emails_by(&mailer), check);
     assert_eq!((count("sent").await, slow.messages().len()), (12, 12));
 }
 
@@ -71,13 +71,13 @@ async fn a_server_gets_no_more_emails_at_a_time_than_connections() {
 async fn a_server_that_does_not_confirm_an_email_in_time_is_paused() {
     let server = MailServer::start(vec![Behaviour::Silent("."), Behaviour::Well]).await;
     let (app, first) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    let mailer = mailer(&app, PATIENCE);
-    app.deliver_by(&mailer).await;
+    let mailer = mailer(&app, TIMEOUT);
+    app.send_emails_by(&mailer).await;
     assert_eq!(app.outbox_entry(&first).await["status"], "server-error");
     let bob = app.sign_up("bob@example.com").await;
     let body = json!({ "user_ids": [bob.user_id], "subject": "x", "html": "<p>x</p>" });
     assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
-    app.deliver_by(&mailer).await;
+    app.send_emails_by(&mailer).await;
     let waiting = app.server().get("/api/v1/emails/outbox?status=scheduled").await.json();
     assert_eq!(waiting["items"][0]["send_attempt_errors"][0]["external_details"]["errorType"], "TEMPORARY", "{waiting}");
     assert_eq!(server.attempts(), 1);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::mail_server::{Behaviour, MailServer};
 use wire::clock::Clock;
 
-use super::{PASSWORD, PATIENCE, deliver, deliver_by, email_config, outbox};
+use super::{PASSWORD, TIMEOUT, email_config, outbox, send_emails, send_emails_by};
 
 /// Sends an email with these outbox fields through a server with this behaviour; returns the
 /// message and the commands.
@@ -20,7 +20,7 @@ async fn sent(behaviour: Behaviour, config: Value, fields: Value) -> (String, Ve
     let (app, id) = outbox(own, json!({})).await;
     let answer = app.server().patch(&format!("/api/v1/emails/outbox/{id}"), fields).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    deliver(&app).await;
+    send_emails(&app).await;
     let entry = app.outbox_entry(&id).await;
     assert_eq!(entry["status"], "sent", "{behaviour:?} {entry}");
     (server.messages().remove(0), server.commands())
@@ -74,7 +74,7 @@ async fn a_refused_client_says_goodbye() {
     for stage in ["220", "EHLO", "AUTH", "MAIL", "RCPT", "DATA", "."] {
         let server = MailServer::start(vec![Behaviour::Answers(stage, "554 no")]).await;
         let (app, _) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-        deliver(&app).await;
+        send_emails(&app).await;
         assert_eq!(server.commands().last().map(String::as_str), Some("QUIT"), "{stage}");
     }
 }
@@ -121,7 +121,7 @@ async fn fifty_recipients_and_a_sender_s_long_name_fit_into_the_header() {
     let change = json!({ "to": { "type": "custom-emails", "emails": to } });
     let answer = app.server().patch(&format!("/api/v1/emails/outbox/{id}"), change).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    deliver_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), PATIENCE * 10, Clock::system())).await;
+    send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), TIMEOUT * 10, Clock::system())).await;
     let message = server.messages().remove(0);
     assert!(message.lines().all(|line| line.len() <= 998), "{message}");
     let recipients =
@@ -136,7 +136,7 @@ async fn only_the_service_s_own_emails_ask_programs_not_to_answer() {
     let callback = json!({ "email": "bob@example.com", "callback_url": "http://localhost:3000/x" });
     app.sign_up("bob@example.com").await;
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", callback).await.status(), 200);
-    deliver(&app).await;
+    send_emails(&app).await;
     let messages = server.messages();
     let of = |to: &str| messages.iter().filter(|message| fields(message).contains(&("To".to_owned(), to.to_owned()))).collect::<Vec<_>>();
     let automatic =

@@ -10,7 +10,7 @@ use p256::ecdsa::{Signature, SigningKey};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
-use crate::{Answer, Caller, SignedIn, TestApp};
+use crate::{Answer, Caller, SignedInUser, TestApp};
 
 const REGISTRATION: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 const AUTHENTICATION: &str = "/api/v1/auth/passkey/initiate-passkey-authentication";
@@ -154,7 +154,7 @@ impl TestApp {
     }
 
     /// Starts the registration of a passkey.
-    pub async fn start_registration(&self, user: &SignedIn) -> Ceremony {
+    pub async fn start_registration(&self, user: &SignedInUser) -> Ceremony {
         Ceremony::of(&self.signed_in(user).post(REGISTRATION, json!({})).await)
     }
 
@@ -170,17 +170,17 @@ impl TestApp {
     }
 
     /// Completes a registration with an authenticator's response.
-    pub async fn register(&self, user: &SignedIn, code: &str, credential: &Value) -> Answer {
+    pub async fn register(&self, user: &SignedInUser, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await
     }
 
     /// Registers a passkey; `number` determines its key.
-    pub async fn add_passkey(&self, user: &SignedIn, number: u64) -> SoftPasskey {
+    pub async fn add_passkey(&self, user: &SignedInUser, number: u64) -> SoftPasskey {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
     /// Like [`Self::add_passkey`], on `page`.
-    pub async fn add_passkey_on(&self, user: &SignedIn, number: u64, page: Page) -> SoftPasskey {
+    pub async fn add_passkey_on(&self, user: &SignedInUser, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);
         let answer = self.register(user, &code, &passkey.registration(&options)).await;

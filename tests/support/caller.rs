@@ -15,7 +15,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 use crate::table::Table;
-use crate::{SignedIn, TestApp, record};
+use crate::{SignedInUser, TestApp, record};
 
 #[derive(Clone)]
 pub struct Caller {
@@ -67,7 +67,7 @@ impl TestApp {
     }
 
     /// A client with a signed-in user.
-    pub fn signed_in(&self, user: &SignedIn) -> Caller {
+    pub fn signed_in(&self, user: &SignedInUser) -> Caller {
         self.client().with("x-stack-access-token", &user.access_token).with("x-stack-refresh-token", &user.refresh_token)
     }
 

@@ -27,7 +27,7 @@ fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str)
 
 /// Conditions of each expensive kind; `number` makes their regular expressions unique to a rule.
 fn conditions(number: usize) -> Vec<(String, String)> {
-    of_patterns(number).into_iter().chain(of_many_patterns(number)).chain(of_values()).collect()
+    pattern_conditions(number).into_iter().chain(many_pattern_conditions(number)).chain(value_conditions()).collect()
 }
 
 fn matches(pattern: &str) -> String {
@@ -35,7 +35,7 @@ fn matches(pattern: &str) -> String {
 }
 
 /// Conditions that repeat one regular expression as often as it fits.
-fn of_patterns(number: usize) -> Vec<(String, String)> {
+fn pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
     for pattern in [
@@ -66,7 +66,7 @@ fn of_patterns(number: usize) -> Vec<(String, String)> {
 }
 
 /// Conditions of many regular expressions, and of padded ones.
-fn of_many_patterns(number: usize) -> Vec<(String, String)> {
+fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
     add("groups", filled(|_| "(a)".to_owned(), "", matches));
@@ -88,7 +88,7 @@ fn of_many_patterns(number: usize) -> Vec<(String, String)> {
 }
 
 /// Conditions of calls, lists, macros and nesting.
-fn of_values() -> Vec<(String, String)> {
+fn value_conditions() -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
     add("sums", filled(|_| "email".to_owned(), "+", |sum| format!("{sum} == ''")));

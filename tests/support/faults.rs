@@ -9,25 +9,25 @@ use dynoxide::Database;
 use gateway::engine::Observe;
 use serde_json::{Value, json};
 
-pub use gateway::engine::Fault;
+pub use gateway::engine::InjectedError;
 
 use crate::roles;
-use crate::trace::{Trace, Traced};
+use crate::trace::{Trace, TracedCall};
 
 /// Records the calls to the table, and fails the selected ones.
 #[derive(Default)]
 pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
     plan: Mutex<Option<Plan>>,
-    consumed: Mutex<Option<Consumed>>,
+    consumed: Mutex<Option<ConsumedUnits>>,
     trace: Mutex<Option<Trace>>,
-    meanwhile: Mutex<Option<Meanwhile>>,
+    meanwhile: Mutex<Option<MeanwhileAction>>,
     is_stepped: AtomicBool,
     /// Each outbox entry's position in the order of creation.
     emails: Mutex<HashMap<String, usize>>,
 }
 
-struct Meanwhile {
+struct MeanwhileAction {
     operation: &'static str,
     /// Text that the call's body must contain.
     part: String,
@@ -42,7 +42,7 @@ const STEP: Duration = Duration::from_millis(1);
 
 /// The capacity consumed by the calls since [`Recorder::measure`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Consumed {
+pub struct ConsumedUnits {
     pub calls: u32,
     /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
     pub read: f64,
@@ -51,7 +51,7 @@ pub struct Consumed {
 }
 
 struct Plan {
-    fault: Fault,
+    fault: InjectedError,
     /// Whether reads are counted and fail too; otherwise only writes.
     reads: bool,
     /// Only calls with this text in their body are counted and fail; `None` for all.
@@ -63,10 +63,10 @@ struct Plan {
 }
 
 /// An error response of DynamoDB.
-pub fn refused(kind: &str) -> Fault {
+pub fn refused(kind: &str) -> InjectedError {
     let body = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{kind}"), "message": "injected by a test" });
     let status = if matches!(kind, "InternalServerError" | "ServiceUnavailable") { 500 } else { 400 };
-    Fault::Refused { status, body: body.to_string() }
+    InjectedError::Refused { status, body: body.to_string() }
 }
 
 impl Recorder {
@@ -94,7 +94,7 @@ impl Recorder {
     /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so a paused clock shows
     /// how many calls were sequential.
     pub fn measure(&self) {
-        *self.consumed.lock().unwrap() = Some(Consumed::default());
+        *self.consumed.lock().unwrap() = Some(ConsumedUnits::default());
     }
 
     /// Starts to record calls with their consumed capacity and with items of `database`; see
@@ -104,12 +104,12 @@ impl Recorder {
     }
 
     /// Removes and returns the calls recorded since [`Self::trace`], in the order of their answers.
-    pub fn take_traced(&self) -> Vec<Traced> {
+    pub fn take_traced(&self) -> Vec<TracedCall> {
         self.trace.lock().unwrap().as_mut().map(Trace::take).unwrap_or_default()
     }
 
     /// The capacity consumed since [`Self::measure`].
-    pub fn consumed(&self) -> Consumed {
+    pub fn consumed(&self) -> ConsumedUnits {
         self.consumed.lock().unwrap().unwrap_or_default()
     }
 
@@ -140,29 +140,29 @@ impl Recorder {
     }
 
     /// Lets `after` writes succeed, then fails the next `times`.
-    pub fn break_writes(&self, after: usize, times: usize, fault: Fault) {
+    pub fn break_writes(&self, after: usize, times: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: None, after, times });
     }
 
     /// Fails all writes whose body contains `part`, such as a key, until [`Self::clear`].
-    pub fn break_writes_to(&self, part: String, fault: Fault) {
+    pub fn break_writes_to(&self, part: String, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: Some(part), after: 0, times: usize::MAX });
     }
 
     /// Fails the next `times` calls, reads included.
-    pub fn break_calls(&self, times: usize, fault: Fault) {
+    pub fn break_calls(&self, times: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after: 0, times });
     }
 
     /// Lets `after` calls succeed, then fails the next one, read or write.
-    pub fn break_call(&self, after: usize, fault: Fault) {
+    pub fn break_call(&self, after: usize, fault: InjectedError) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after, times: 1 });
     }
 
     /// Runs `action` once, right after the next `operation` with `part` in its body and before the
     /// caller gets the answer.
     pub fn after_call(&self, operation: &'static str, part: String, action: impl FnOnce() + Send + 'static) {
-        *self.meanwhile.lock().unwrap() = Some(Meanwhile { operation, part, action: Box::new(action) });
+        *self.meanwhile.lock().unwrap() = Some(MeanwhileAction { operation, part, action: Box::new(action) });
     }
 
     /// Whether the action of [`Self::after_call`] has run.
@@ -201,7 +201,7 @@ pub fn is_write(operation: &str) -> bool {
 }
 
 impl Observe for Recorder {
-    fn before(&self, operation: &str, body: &[u8]) -> Option<Fault> {
+    fn before(&self, operation: &str, body: &[u8]) -> Option<InjectedError> {
         let text = String::from_utf8_lossy(body).into_owned();
         roles::note(operation, &text);
         self.note_emails(&text);
@@ -229,9 +229,9 @@ impl Observe for Recorder {
     }
 
     fn after(&self, operation: &str, body: &[u8], answer: &str) {
-        let is_it = |next: &mut Meanwhile| next.operation == operation && String::from_utf8_lossy(body).contains(&next.part);
+        let is_it = |next: &mut MeanwhileAction| next.operation == operation && String::from_utf8_lossy(body).contains(&next.part);
         let next = self.meanwhile.lock().unwrap().take_if(is_it);
-        if let Some(Meanwhile { action, .. }) = next {
+        if let Some(MeanwhileAction { action, .. }) = next {
             action();
         }
         let (mut consumed, mut trace) = (self.consumed.lock().unwrap(), self.trace.lock().unwrap());

@@ -48,11 +48,11 @@ use settings::Settings;
 use wire::id::ProjectId;
 
 pub use caller::{Answer, Caller, RequestBuilder};
-pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, is_write, refused};
+pub use faults::{ConsumedUnits, InjectedError, ROUND_TRIP, Recorder, is_write, refused};
 pub use kept_log::KeptLog;
 pub use mails::Mail;
 pub use table::{Items, Rows};
-pub use users::{SignedIn, authenticator_code};
+pub use users::{SignedInUser, authenticator_code};
 
 use crate::shell::Shell;
 use crate::stand_in::StandIn;

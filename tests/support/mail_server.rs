@@ -61,13 +61,13 @@ impl Behaviour {
 }
 
 #[derive(Default)]
-struct Seen {
+struct SeenMail {
     messages: Mutex<Vec<String>>,
     commands: Mutex<Vec<String>>,
     complaints: Mutex<Vec<String>>,
 }
 
-impl Seen {
+impl SeenMail {
     fn complain(&self, about: &str, line: &str) {
         self.complaints.lock().unwrap().push(format!("{about}: {line:?}"));
     }
@@ -75,7 +75,7 @@ impl Seen {
 
 pub struct MailServer {
     pub port: u16,
-    seen: Arc<Seen>,
+    seen: Arc<SeenMail>,
     /// Closed by [`MailServer::go_on`].
     gate: Arc<Semaphore>,
     /// Closed when a connection no longer gets an answer.
@@ -141,7 +141,7 @@ impl Drop for MailServer {
 struct Visit<'a> {
     stream: BufReader<TcpStream>,
     behaviour: Behaviour,
-    seen: &'a Seen,
+    seen: &'a SeenMail,
     gate: &'a Semaphore,
     is_silent: &'a Semaphore,
 }

@@ -17,18 +17,18 @@ pub struct Mail(pub gateway::inbox::Message);
 
 impl TestApp {
     /// Runs the outbox worker until nothing is due.
-    pub async fn deliver(&self) {
-        self.deliver_by(&self.inbox).await;
+    pub async fn send_emails(&self) {
+        self.send_emails_by(&self.inbox).await;
     }
 
-    /// Delivers emails and advances the clock, as emails of one delivery arrive in any order.
-    pub async fn deliver_until_next_second(&self) {
-        self.deliver().await;
+    /// Sends the due emails and advances the clock, as emails sent together arrive in any order.
+    pub async fn send_emails_until_next_second(&self) {
+        self.send_emails().await;
         self.advance(SignedDuration::from_secs(1));
     }
 
     /// Runs the outbox worker with this sender until nothing is due.
-    pub async fn deliver_by(&self, mailer: &impl Mailer) {
+    pub async fn send_emails_by(&self, mailer: &impl Mailer) {
         let drained = workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1));
         roles::within(Some("workers-outbox"), drained).await.unwrap();
     }
@@ -64,22 +64,22 @@ impl TestApp {
         self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
     }
 
-    /// Delivers what is due, and returns the emails to an address, newest first.
+    /// Sends what is due, and returns the emails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
-        self.deliver().await;
-        self.delivered(to)
+        self.send_emails().await;
+        self.sent_to(to)
     }
 
-    /// The emails delivered to an address, newest first. Emails sent together arrive in any order,
+    /// The emails sent to an address, newest first. Emails sent together arrive in any order,
     /// so those with the same time are in the order of their requests.
-    pub fn delivered(&self, to: &str) -> Vec<Mail> {
+    pub fn sent_to(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
-        record::secrets(mails.iter().flat_map(|mail| secrets::of_text(&mail.text)));
+        record::secrets(mails.iter().flat_map(|mail| secrets::from_text(&mail.text)));
         mails.into_iter().map(Mail).collect()
     }
 
-    /// Delivers what is due, and returns the newest email to an address. Skips notices of changes,
+    /// Sends what is due, and returns the newest email to an address. Skips notices of changes,
     /// which many tests cause incidentally.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");

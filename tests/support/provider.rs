@@ -20,7 +20,7 @@ use url::Url;
 
 use crate::TestApp;
 pub use crate::issuer_key::Key;
-pub use crate::provider_fault::Fault;
+pub use crate::provider_fault::Misbehaviour;
 use crate::steady_time::SteadyTime;
 use crate::until::until;
 
@@ -40,15 +40,15 @@ pub struct Provider {
 
 struct Inner {
     issuer: String,
-    state: Mutex<Volatile>,
+    state: Mutex<ProviderState>,
     /// Wakes the requests waiting for [`Provider::behave`].
     behaves: Notify,
 }
 
-struct Volatile {
+struct ProviderState {
     key: Key,
-    codes: HashMap<String, Pending>,
-    fault: Option<Fault>,
+    codes: HashMap<String, PendingCode>,
+    fault: Option<Misbehaviour>,
     /// The provider's time, in seconds since the epoch.
     now: i64,
     requests: Vec<String>,
@@ -58,7 +58,7 @@ struct Volatile {
     waiting: usize,
 }
 
-struct Pending {
+struct PendingCode {
     challenge: String,
     redirect_uri: String,
     nonce: String,
@@ -69,7 +69,7 @@ impl Provider {
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
-        let state = Volatile {
+        let state = ProviderState {
             key: Key::new(1),
             codes: HashMap::new(),
             fault: None,
@@ -95,7 +95,7 @@ impl Provider {
         json!({ "id": "acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "issuer": self.issuer })
     }
 
-    pub fn misbehave(&self, fault: Fault) {
+    pub fn misbehave(&self, fault: Misbehaviour) {
         self.inner.state.lock().unwrap().fault = Some(fault);
     }
 
@@ -104,7 +104,7 @@ impl Provider {
         self.inner.behaves.notify_waiters();
     }
 
-    /// Waits until this many token requests have been held ([`Fault::Waits`]).
+    /// Waits until this many token requests have been held ([`Misbehaviour::Waits`]).
     pub async fn is_waiting(&self, requests: usize) {
         until("tokens are requested", || self.inner.state.lock().unwrap().waiting >= requests).await;
     }
@@ -144,7 +144,7 @@ impl Provider {
         let mut state = self.inner.state.lock().unwrap();
         state.now = app.now().as_second();
         let code = format!("code-{}", state.codes.len());
-        let pending = Pending {
+        let pending = PendingCode {
             challenge: query["code_challenge"].clone(),
             redirect_uri: query["redirect_uri"].clone(),
             nonce: query["nonce"].clone(),
@@ -162,20 +162,20 @@ impl Drop for Provider {
 }
 
 impl Inner {
-    fn asked(&self, path: &str) -> Option<Fault> {
+    fn asked(&self, path: &str) -> Option<Misbehaviour> {
         let mut state = self.state.lock().unwrap();
         state.requests.push(path.to_owned());
         state.fault
     }
 }
 
-/// Fails the first request at each endpoint ([`Fault::FailsOnce`]).
+/// Fails the first request at each endpoint ([`Misbehaviour::FailsOnce`]).
 async fn fail_once(State(inner): State<Arc<Inner>>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let name = if path.ends_with("openid-configuration") { "metadata" } else { path.trim_start_matches('/') };
     let is_first = {
         let mut state = inner.state.lock().unwrap();
-        let is_first = state.fault == Some(Fault::FailsOnce) && !state.requests.iter().any(|asked| asked == name);
+        let is_first = state.fault == Some(Misbehaviour::FailsOnce) && !state.requests.iter().any(|asked| asked == name);
         if is_first {
             state.requests.push(name.to_owned());
         }
@@ -187,8 +187,8 @@ async fn fail_once(State(inner): State<Arc<Inner>>, request: Request, next: Next
 async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
     let at = |path: &str| format!("{}{path}", inner.issuer);
     let authorization_endpoint = match inner.asked("metadata") {
-        Some(Fault::Maintenance) => return maintenance(),
-        Some(Fault::ScriptEndpoint) => "javascript:alert(document.cookie)//".to_owned(),
+        Some(Misbehaviour::Maintenance) => return maintenance(),
+        Some(Misbehaviour::ScriptEndpoint) => "javascript:alert(document.cookie)//".to_owned(),
         _ => at("/authorize"),
     };
     let mut document = json!({
@@ -207,7 +207,7 @@ fn maintenance() -> Json<Value> {
 }
 
 async fn jwks(State(inner): State<Arc<Inner>>) -> Json<Value> {
-    if inner.asked("jwks") == Some(Fault::Maintenance) {
+    if inner.asked("jwks") == Some(Misbehaviour::Maintenance) {
         return maintenance();
     }
     Json(json!({ "keys": [inner.state.lock().unwrap().key.jwk()] }))
@@ -216,15 +216,15 @@ async fn jwks(State(inner): State<Arc<Inner>>) -> Json<Value> {
 async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): Form<HashMap<String, String>>) -> Response {
     let fault = inner.asked("token");
     match fault {
-        Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
-        Some(Fault::Silent) => std::future::pending().await,
-        Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
-        Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
-        Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
-        Some(Fault::Refuses | Fault::RevokesEverything) => return refused(),
-        Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
-        Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
-        Some(Fault::Waits | Fault::RevokesAccessAndWaits) => {
+        Some(Misbehaviour::Down) => return StatusCode::BAD_GATEWAY.into_response(),
+        Some(Misbehaviour::Silent) => std::future::pending().await,
+        Some(Misbehaviour::Garbage) => return "<html>not JSON</html>".into_response(),
+        Some(Misbehaviour::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
+        Some(Misbehaviour::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
+        Some(Misbehaviour::Refuses | Misbehaviour::RevokesEverything) => return refused(),
+        Some(Misbehaviour::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
+        Some(Misbehaviour::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
+        Some(Misbehaviour::Waits | Misbehaviour::RevokesAccessAndWaits) => {
             let mut behaves = pin!(inner.behaves.notified());
             behaves.as_mut().enable();
             inner.state.lock().unwrap().waiting += 1;
@@ -264,15 +264,15 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     if pending.account["granted_before"] != true {
         answer["refresh_token"] = "r".into();
     }
-    if fault != Some(Fault::NoIdToken) {
+    if fault != Some(Misbehaviour::NoIdToken) {
         answer["id_token"] = id_token.into();
     }
     Json(answer).into_response()
 }
 
 /// A new access token; the refresh token is not rotated.
-fn renewed(fault: Option<Fault>) -> Response {
-    let life = if fault == Some(Fault::ShortLife) { "120" } else { "3600" };
+fn renewed(fault: Option<Misbehaviour>) -> Response {
+    let life = if fault == Some(Misbehaviour::ShortLife) { "120" } else { "3600" };
     Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": life })).into_response()
 }
 
@@ -280,21 +280,21 @@ fn refused() -> Response {
     (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response()
 }
 
-fn spoil(claims: &mut Value, fault: Option<Fault>) {
+fn spoil(claims: &mut Value, fault: Option<Misbehaviour>) {
     match fault {
-        Some(Fault::WrongNonce) => claims["nonce"] = "of another flow".into(),
-        Some(Fault::WrongAudience) => claims["aud"] = "another client".into(),
-        Some(Fault::WrongIssuer) => claims["iss"] = "https://another.example".into(),
-        Some(Fault::Expired) => claims["exp"] = (claims["iat"].as_i64().unwrap() - 3600).into(),
+        Some(Misbehaviour::WrongNonce) => claims["nonce"] = "of another flow".into(),
+        Some(Misbehaviour::WrongAudience) => claims["aud"] = "another client".into(),
+        Some(Misbehaviour::WrongIssuer) => claims["iss"] = "https://another.example".into(),
+        Some(Misbehaviour::Expired) => claims["exp"] = (claims["iat"].as_i64().unwrap() - 3600).into(),
         _ => {}
     }
 }
 
-fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
+fn signed(key: &Key, claims: &Value, fault: Option<Misbehaviour>) -> String {
     match fault {
-        Some(Fault::ForgedSignature) => key.forged().sign(claims),
-        Some(Fault::Unsigned) => key.unsigned(claims),
-        Some(Fault::SignsWithSecret) => key.sign_with_secret(claims, CLIENT_SECRET),
+        Some(Misbehaviour::ForgedSignature) => key.forged().sign(claims),
+        Some(Misbehaviour::Unsigned) => key.unsigned(claims),
+        Some(Misbehaviour::SignsWithSecret) => key.sign_with_secret(claims, CLIENT_SECRET),
         _ => key.sign(claims),
     }
 }
@@ -302,8 +302,8 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
-    let has_revoked_access = matches!(fault, Some(Fault::RevokesAccess | Fault::RevokesAccessAndWaits));
-    if fault == Some(Fault::RevokesEverything) || (has_revoked_access && token != RENEWED) {
+    let has_revoked_access = matches!(fault, Some(Misbehaviour::RevokesAccess | Misbehaviour::RevokesAccessAndWaits));
+    if fault == Some(Misbehaviour::RevokesEverything) || (has_revoked_access && token != RENEWED) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     if token == RENEWED {
@@ -312,12 +312,12 @@ async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Respon
     let Ok(account) = URL_SAFE_NO_PAD.decode(token) else { return StatusCode::UNAUTHORIZED.into_response() };
     let mut account: Value = serde_json::from_slice(&account).unwrap();
     match fault {
-        Some(Fault::OtherUserinfo) => account["sub"] = "somebody else".into(),
-        Some(Fault::UserinfoAnswers(status)) => return StatusCode::from_u16(status).unwrap().into_response(),
-        Some(Fault::SignedUserinfo | Fault::ForgedUserinfo) => {
+        Some(Misbehaviour::OtherUserinfo) => account["sub"] = "somebody else".into(),
+        Some(Misbehaviour::UserinfoAnswers(status)) => return StatusCode::from_u16(status).unwrap().into_response(),
+        Some(Misbehaviour::SignedUserinfo | Misbehaviour::ForgedUserinfo) => {
             let state = inner.state.lock().unwrap();
             (account["iss"], account["aud"]) = (inner.issuer.clone().into(), CLIENT_ID.into());
-            let key = if fault == Some(Fault::ForgedUserinfo) { state.key.forged() } else { state.key.clone() };
+            let key = if fault == Some(Misbehaviour::ForgedUserinfo) { state.key.forged() } else { state.key.clone() };
             return ([("content-type", "application/jwt")], key.sign(&account)).into_response();
         }
         _ => {}

@@ -1,7 +1,7 @@
 //! How the test provider misbehaves.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum Misbehaviour {
     Down,
     Silent,
     Garbage,

@@ -18,12 +18,12 @@ use crate::until::until;
 
 /// A request that arrived.
 #[derive(Debug, Clone)]
-pub struct Received {
+pub struct ReceivedRequest {
     pub headers: HeaderMap,
     pub body: String,
 }
 
-impl Received {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).unwrap_or_else(|| panic!("{name} is missing")).to_str().unwrap()
     }
@@ -64,12 +64,12 @@ pub enum Reply {
 }
 
 #[derive(Clone, Default)]
-struct Shared {
-    received: Arc<Mutex<Vec<Received>>>,
+struct SharedState {
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
     replies: Arc<Mutex<Vec<Reply>>>,
     /// How many requests are being answered now, and the maximum so far.
     at_once: Arc<AtomicUsize>,
-    most_at_once: Arc<AtomicUsize>,
+    max_at_once: Arc<AtomicUsize>,
     /// How many requests wait for [`Receiver::release`], and what wakes them.
     held: Arc<AtomicUsize>,
     released: Arc<Notify>,
@@ -78,7 +78,7 @@ struct Shared {
 /// A server that receives webhooks.
 pub struct Receiver {
     pub url: String,
-    shared: Shared,
+    shared: SharedState,
 }
 
 impl Receiver {
@@ -89,7 +89,7 @@ impl Receiver {
 
     /// A receiver with these replies in turn; the last one repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
-        let shared = Shared { replies: Arc::new(Mutex::new(replies)), ..Shared::default() };
+        let shared = SharedState { replies: Arc::new(Mutex::new(replies)), ..SharedState::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks", listener.local_addr().unwrap());
         let router = Router::new().fallback(receive).with_state(shared.clone());
@@ -98,18 +98,18 @@ impl Receiver {
     }
 
     /// Everything that has arrived.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.shared.received.lock().unwrap().clone()
     }
 
     /// The types of the received events, in order.
     pub fn types(&self) -> Vec<String> {
-        self.received().iter().map(Received::event_type).collect()
+        self.received().iter().map(ReceivedRequest::event_type).collect()
     }
 
     /// The maximum number of requests answered at the same time.
-    pub fn most_at_once(&self) -> usize {
-        self.shared.most_at_once.load(Ordering::SeqCst)
+    pub fn max_at_once(&self) -> usize {
+        self.shared.max_at_once.load(Ordering::SeqCst)
     }
 
     /// The number of requests that wait for [`Self::release`].
@@ -135,16 +135,16 @@ impl Receiver {
     }
 }
 
-async fn receive(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+async fn receive(State(shared): State<SharedState>, headers: HeaderMap, body: Bytes) -> Response {
     let at_once = shared.at_once.fetch_add(1, Ordering::SeqCst) + 1;
-    shared.most_at_once.fetch_max(at_once, Ordering::SeqCst);
+    shared.max_at_once.fetch_max(at_once, Ordering::SeqCst);
     let answer = answer(&shared, headers, body).await;
     shared.at_once.fetch_sub(1, Ordering::SeqCst);
     answer
 }
 
-async fn answer(shared: &Shared, headers: HeaderMap, body: Bytes) -> Response {
-    shared.received.lock().unwrap().push(Received { headers, body: String::from_utf8(body.to_vec()).unwrap() });
+async fn answer(shared: &SharedState, headers: HeaderMap, body: Bytes) -> Response {
+    shared.received.lock().unwrap().push(ReceivedRequest { headers, body: String::from_utf8(body.to_vec()).unwrap() });
     let reply = {
         let mut replies = shared.replies.lock().unwrap();
         if replies.len() > 1 { replies.remove(0) } else { replies.first().cloned().unwrap_or(Reply::Status(204)) }

@@ -183,14 +183,14 @@ pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) ->
 
     let (parts, body) = request.into_parts();
     let body = whole(body).await;
-    secrets(secrets::of_request(&parts, &body));
+    secrets(secrets::from_request(&parts, &body));
     let answer = roles::within(operation, router.oneshot(Request::from_parts(parts, Body::from(body)))).await.unwrap();
     if let (Some(asked), Some(run)) = (asked, RUN.as_ref()) {
         run.log.lock().unwrap().add(asked.line(app, &answer).to_string());
     }
     let (parts, body) = answer.into_parts();
     let body = whole(body).await;
-    secrets(secrets::of_answer(&parts, &body));
+    secrets(secrets::from_answer(&parts, &body));
     Response::from_parts(parts, Body::from(body))
 }
 

@@ -11,7 +11,7 @@ const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "v
 /// Names with such a part whose values are not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
 /// The minimum length of a value that counts as secret; shorter ones also occur by chance.
-const LEAST: usize = 6;
+const MIN_LENGTH: usize = 6;
 
 /// A secret with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Secret {
         serde_json::json!([self.name, self.value]).to_string()
     }
 
-    pub fn of_line(line: &str) -> Self {
+    pub fn from_line(line: &str) -> Self {
         let (name, value) = serde_json::from_str(line).unwrap();
         Self { name, value }
     }
@@ -38,40 +38,40 @@ impl Secret {
         let is_word = value.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
             || value.len() < 12 && value.bytes().all(|byte| byte.is_ascii_lowercase())
             || value.as_bytes().windows(2).all(|pair| pair[0] == pair[1]);
-        (is_secret && !is_word && value.len() >= LEAST).then(|| Self { name, value: value.to_owned() })
+        (is_secret && !is_word && value.len() >= MIN_LENGTH).then(|| Self { name, value: value.to_owned() })
     }
 }
 
-pub fn of_request(request: &request::Parts, body: &Bytes) -> Vec<Secret> {
-    [of_headers(&request.headers), of_url(&request.uri), of_body(&request.headers, body)].concat()
+pub fn from_request(request: &request::Parts, body: &Bytes) -> Vec<Secret> {
+    [from_headers(&request.headers), from_url(&request.uri), from_body(&request.headers, body)].concat()
 }
 
-pub fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
-    [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
+pub fn from_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
+    [from_headers(&answer.headers), from_body(&answer.headers, body)].concat()
 }
 
 /// The codes in an email's links, and their typed parts if the text has them.
-pub(crate) fn of_text(text: &str) -> Vec<Secret> {
+pub(crate) fn from_text(text: &str) -> Vec<Secret> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
     let links = words.iter().filter(|word| word.starts_with("http"));
-    let of_links: Vec<Secret> = links.filter_map(|word| word.replace("&amp;", "&").parse().ok()).flat_map(|url| of_url(&url)).collect();
+    let of_links: Vec<Secret> = links.filter_map(|word| word.replace("&amp;", "&").parse().ok()).flat_map(|url| from_url(&url)).collect();
     let codes = of_links.iter().filter_map(|secret| Code::parse(&secret.value).ok());
     let typed = codes.map(|code| code.typed()).filter(|typed| words.contains(&typed.as_str()));
     let typed: Vec<Secret> = typed.filter_map(|typed| Secret::of("otp", &typed)).collect();
     [of_links, typed].concat()
 }
 
-fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
+fn from_headers(headers: &HeaderMap) -> Vec<Secret> {
     let texts = headers.iter().filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
     let found = texts.flat_map(|(name, value)| {
         if name == LOCATION {
-            return value.parse().map(|url| of_url(&url)).unwrap_or_default();
+            return value.parse().map(|url| from_url(&url)).unwrap_or_default();
         }
         if name == COOKIE {
-            return value.split(';').filter_map(|cookie| cookie.split_once('=')).flat_map(of_cookie).collect();
+            return value.split(';').filter_map(|cookie| cookie.split_once('=')).flat_map(from_cookie).collect();
         }
         if name == SET_COOKIE {
-            return value.split(';').take(1).filter_map(|cookie| cookie.split_once('=')).flat_map(of_cookie).collect();
+            return value.split(';').take(1).filter_map(|cookie| cookie.split_once('=')).flat_map(from_cookie).collect();
         }
         if name == AUTHORIZATION {
             return value.split_once(' ').and_then(|(_, value)| Secret::of("authorization", value)).into_iter().collect();
@@ -82,44 +82,44 @@ fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
 }
 
 /// A cookie's name can be secret too: the cookie of a provider flow has its state in the name.
-fn of_cookie((name, value): (&str, &str)) -> Vec<Secret> {
+fn from_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }
 
-fn of_url(url: &Uri) -> Vec<Secret> {
-    of_pairs(url.query().unwrap_or_default().as_bytes())
+fn from_url(url: &Uri) -> Vec<Secret> {
+    from_pairs(url.query().unwrap_or_default().as_bytes())
 }
 
-fn of_pairs(text: &[u8]) -> Vec<Secret> {
+fn from_pairs(text: &[u8]) -> Vec<Secret> {
     url::form_urlencoded::parse(text).filter_map(|(name, value)| Secret::of(&name, &value)).collect()
 }
 
-fn of_body(headers: &HeaderMap, body: &Bytes) -> Vec<Secret> {
+fn from_body(headers: &HeaderMap, body: &Bytes) -> Vec<Secret> {
     if headers.get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded")) {
-        return of_pairs(body);
+        return from_pairs(body);
     }
     let mut found = Vec::new();
     if let Ok(value) = serde_json::from_slice::<Value>(body) {
-        of_value("", &value, &mut found);
+        collect_from_value("", &value, &mut found);
     }
     found
 }
 
-fn of_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
+fn collect_from_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                of_value(name, value, found);
+                collect_from_value(name, value, found);
             }
         }
         Value::Array(values) => {
             for value in values {
-                of_value(name, value, found);
+                collect_from_value(name, value, found);
             }
         }
         Value::String(text) => match text.parse::<Uri>() {
             // The text may be a URL with a query string.
-            Ok(url) if url.query().is_some() => found.extend(of_url(&url)),
+            Ok(url) if url.query().is_some() => found.extend(from_url(&url)),
             _ => found.extend(Secret::of(name, text)),
         },
         _ => {}

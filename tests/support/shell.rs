@@ -38,7 +38,7 @@ pub(crate) struct Shell {
 }
 
 /// A shell of this test.
-struct Kept {
+struct KeptShell {
     /// The settings and the table's definition.
     kind: String,
     shell: Shell,
@@ -48,7 +48,7 @@ struct Kept {
 
 thread_local! {
     /// The shells of this test; each test has its own thread.
-    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Vec<KeptShell>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Shell {
@@ -96,7 +96,7 @@ impl Shell {
     /// A shell with a copy of a table: an unused one of this kind and test, or else a new one.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image) -> Self {
         let kind = format!("{kind} {}", image.definition);
-        let free = |kept: &mut Kept| {
+        let free = |kept: &mut KeptShell| {
             let is_free = kept.kind == kind && Arc::strong_count(&kept.shell.table) == 1;
             is_free.then(|| {
                 kept.uses += 1;
@@ -113,7 +113,7 @@ impl Shell {
             KEPT.with_borrow_mut(|all| all.retain(|kept| !Arc::ptr_eq(&kept.shell.table, &shell.table)));
         }
         let shell = Self::with(settings(), seed, image);
-        KEPT.with_borrow_mut(|all| all.push(Kept { kind, shell: shell.clone(), uses: 0 }));
+        KEPT.with_borrow_mut(|all| all.push(KeptShell { kind, shell: shell.clone(), uses: 0 }));
         shell
     }
 

@@ -22,7 +22,7 @@ pub type Items = BTreeMap<Key, Value>;
 type Key = (String, String);
 
 /// How long another connection may keep the database locked.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A second connection to the database of an engine.
 pub(crate) struct Table(Mutex<Connection>);
@@ -42,7 +42,7 @@ impl Table {
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
         let connection = Connection::open(&name).unwrap();
-        connection.busy_timeout(PATIENCE).unwrap();
+        connection.busy_timeout(TIMEOUT).unwrap();
         (database, Self(Mutex::new(connection)))
     }
 
@@ -80,7 +80,7 @@ fn key(stored: &str) -> String {
 
 fn replace(from: &Connection, to: &mut Connection) {
     let backup = Backup::new(from, to).unwrap();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while backup.step(-1).unwrap() != StepResult::Done {
         assert!(Instant::now() < end, "the database remains locked");
         std::thread::yield_now();

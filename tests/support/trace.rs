@@ -10,7 +10,7 @@ pub type Key = (String, String);
 
 /// A call that the engine answered.
 #[derive(Debug)]
-pub struct Traced {
+pub struct TracedCall {
     /// The DynamoDB operation.
     pub operation: String,
     pub body: Value,
@@ -23,7 +23,7 @@ pub struct Traced {
 /// The calls of a service.
 pub(crate) struct Trace {
     database: Database,
-    calls: Vec<Traced>,
+    calls: Vec<TracedCall>,
 }
 
 fn key_of(key: &Value) -> Key {
@@ -58,10 +58,10 @@ impl Trace {
             ((pk, sk), item)
         };
         let items = keys(operation, &body).into_iter().map(item).collect();
-        self.calls.push(Traced { operation: operation.to_owned(), body, units, items });
+        self.calls.push(TracedCall { operation: operation.to_owned(), body, units, items });
     }
 
-    pub(crate) fn take(&mut self) -> Vec<Traced> {
+    pub(crate) fn take(&mut self) -> Vec<TracedCall> {
         std::mem::take(&mut self.calls)
     }
 }

@@ -21,7 +21,7 @@ pub const SECRET_KEY: &str = "0x4AAAAAAA-secret:+100%";
 
 /// How Cloudflare fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum Misbehaviour {
     Down,
     /// Never answers.
     Silent,
@@ -42,7 +42,7 @@ pub struct Turnstile {
 
 #[derive(Default)]
 struct Inner {
-    fault: Option<Fault>,
+    fault: Option<Misbehaviour>,
     /// The response for each unused token.
     tokens: HashMap<String, Value>,
     given: usize,
@@ -75,7 +75,7 @@ impl Turnstile {
         token
     }
 
-    pub fn misbehave(&self, fault: Option<Fault>) {
+    pub fn misbehave(&self, fault: Option<Misbehaviour>) {
         self.inner.lock().unwrap().fault = fault;
     }
 
@@ -104,12 +104,12 @@ async fn siteverify(State(inner): State<Arc<Mutex<Inner>>>, Form(form): Form<Has
     };
     let refused = |code: &str| Json(json!({ "success": false, "error-codes": [code], "messages": [] })).into_response();
     match fault {
-        Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
-        Some(Fault::Silent) => std::future::pending().await,
-        Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
-        Some(Fault::Redirects) => return Redirect::temporary("/elsewhere").into_response(),
-        Some(Fault::UnknownSecret) => return refused("invalid-input-secret"),
-        Some(Fault::InternalError) => return refused("internal-error"),
+        Some(Misbehaviour::Down) => return StatusCode::BAD_GATEWAY.into_response(),
+        Some(Misbehaviour::Silent) => std::future::pending().await,
+        Some(Misbehaviour::Garbage) => return "<html>not JSON</html>".into_response(),
+        Some(Misbehaviour::Redirects) => return Redirect::temporary("/elsewhere").into_response(),
+        Some(Misbehaviour::UnknownSecret) => return refused("invalid-input-secret"),
+        Some(Misbehaviour::InternalError) => return refused("internal-error"),
         None => {}
     }
     if form.get("secret").is_none_or(|secret| secret != SECRET_KEY) {

@@ -6,13 +6,13 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 /// How long to wait for an event, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Waits for a condition while the runtime's tasks continue. Tokio's clock may be paused.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     while !is_so() {
-        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+        assert!(Instant::now() < end, "{what}: not within {TIMEOUT:?}");
         tokio::task::yield_now().await;
     }
 }

@@ -7,14 +7,14 @@ use crate::TestApp;
 
 /// A signed-in user.
 #[derive(Debug, Clone)]
-pub struct SignedIn {
+pub struct SignedInUser {
     pub user_id: String,
     pub email: String,
     pub access_token: String,
     pub refresh_token: String,
 }
 
-impl SignedIn {
+impl SignedInUser {
     /// Reads the response to a sign-in or sign-up.
     pub fn of(email: &str, answer: &Value) -> Self {
         let field = |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned();
@@ -32,25 +32,25 @@ pub(crate) const PASSWORD: &str = "correct horse battery";
 
 impl TestApp {
     /// Signs up with a password.
-    pub async fn sign_up(&self, email: &str) -> SignedIn {
+    pub async fn sign_up(&self, email: &str) -> SignedInUser {
         let answer = self.client().post("/api/v1/auth/password/sign-up", json!({ "email": email, "password": PASSWORD })).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
-        SignedIn::of(email, &answer.json())
+        SignedInUser::of(email, &answer.json())
     }
 
     /// Signs in with the password.
-    pub async fn sign_in(&self, email: &str) -> SignedIn {
+    pub async fn sign_in(&self, email: &str) -> SignedInUser {
         let answer = self.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": PASSWORD })).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
-        SignedIn::of(email, &answer.json())
+        SignedInUser::of(email, &answer.json())
     }
 
     /// Signs in with a code from an email; the first sign-in creates the user.
-    pub async fn sign_in_by_mail(&self, email: &str) -> SignedIn {
+    pub async fn sign_in_by_mail(&self, email: &str) -> SignedInUser {
         let code = self.sign_in_code(email).await;
         let answer = self.client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
-        SignedIn::of(email, &answer.json())
+        SignedInUser::of(email, &answer.json())
     }
 
     /// Requests a sign-in code and reads it from the email.

@@ -26,5 +26,5 @@ pub(crate) static WHOLE_RUN: LazyLock<WholeRun> = LazyLock::new(|| {
         assert!(run.status.success() && record::is_current(), "{}", String::from_utf8_lossy(&run.stdout));
     }
     let read = |name: &str| std::fs::read_to_string(record::folder().join(name)).unwrap();
-    WholeRun { actions: read("actions"), log: read("log"), secrets: read("secrets").lines().map(Secret::of_line).collect() }
+    WholeRun { actions: read("actions"), log: read("log"), secrets: read("secrets").lines().map(Secret::from_line).collect() }
 });

@@ -16,7 +16,7 @@ use model::limit::Limit;
 use model::user::User;
 use store::user;
 
-use crate::sign_in::tokens::{NewSession, SignedIn};
+use crate::sign_in::tokens::{NewSession, SignInTokens};
 
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/ano
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::SignUpNotEnabled]);
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {
+pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignInTokens>, Error> {
     let project = &access.project;
     if !project.config.sign_up_enabled || project.id.is_internal() {
         return Err(KnownError::SignUpNotEnabled.into());

@@ -30,8 +30,8 @@ use store::{Label, cli_sign_in, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::cli::session::Signed;
-use crate::sign_in::tokens::{NewSession, SignedIn};
+use crate::cli::session::LiveSession;
+use crate::sign_in::tokens::{NewSession, SignInTokens};
 
 pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/complete")
     .summary("Checks, confirms or refuses the sign-in of a command-line tool")
@@ -85,7 +85,7 @@ pub enum CliMode {
 #[serde(untagged)]
 pub enum CompletedCliSignIn {
     Checked(CheckedCliSignIn),
-    Claimed(SignedIn),
+    Claimed(SignInTokens),
     Done(Success),
 }
 
@@ -135,7 +135,7 @@ pub async fn handle(
         CliMode::Complete => {
             let missing = || ROUTE.schema_error(&Problems::one("body.refresh_token", "is required for the mode complete"));
             let token = body.refresh_token.ok_or_else(missing)?.into();
-            let signed = Signed::of_token(&access, &token).await?;
+            let signed = LiveSession::find_by_token(&access, &token).await?;
             confirm(&access, &code, &signed).await.map(CompletedCliSignIn::Done)
         }
         CliMode::Deny => deny(&access, &code).await.map(CompletedCliSignIn::Done),
@@ -153,7 +153,7 @@ async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Dige
 
 async fn check(access: &Access<Client>, sign_in: &CliSignIn) -> Result<CheckedCliSignIn, Error> {
     let attached = match sign_in.anonymous {
-        Some(attached) => Signed::of(&access.app, &access.project, attached).await?,
+        Some(attached) => LiveSession::find(&access.app, &access.project, attached).await?,
         None => None,
     };
     let is_anonymous = attached.is_some_and(|signed| signed.row.user.is_anonymous);
@@ -165,10 +165,10 @@ async fn check(access: &Access<Client>, sign_in: &CliSignIn) -> Result<CheckedCl
     })
 }
 
-async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> Result<SignedIn, Error> {
+async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> Result<SignInTokens, Error> {
     let (app, project) = (&access.app, &access.project);
     let attached = sign_in.anonymous.ok_or(KnownError::NoAnonymousSession)?;
-    let signed = Signed::of(app, project, attached).await?.ok_or(KnownError::NoAnonymousSession)?;
+    let signed = LiveSession::find(app, project, attached).await?.ok_or(KnownError::NoAnonymousSession)?;
     if !signed.may_be_attached() {
         return Err(KnownError::CliSessionNotAnonymous.into());
     }
@@ -188,7 +188,7 @@ async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> R
     }
 }
 
-async fn confirm(access: &Access<Client>, code: &Digest, signed: &Signed) -> Result<Success, Error> {
+async fn confirm(access: &Access<Client>, code: &Digest, signed: &LiveSession) -> Result<Success, Error> {
     let (app, project, by) = (&access.app, &access.project, signed.reference());
     signed.check_unrestricted(project)?;
     let now = app.clock.now();

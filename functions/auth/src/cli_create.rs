@@ -18,7 +18,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::cli::session::Signed;
+use crate::cli::session::LiveSession;
 
 pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .summary("Starts the sign-in of a command-line tool")
@@ -66,7 +66,7 @@ pub async fn handle(
     let (project, place) = (&access.project, &access.place);
     let anonymous = match body.anon_refresh_token {
         Some(token) => {
-            let signed = Signed::of_token(&access, &SecretString::from(token)).await?;
+            let signed = LiveSession::find_by_token(&access, &SecretString::from(token)).await?;
             if !signed.may_be_attached() {
                 return Err(KnownError::CliSessionNotAnonymous.into());
             }

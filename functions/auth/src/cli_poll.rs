@@ -16,7 +16,7 @@ use model::session::cli::login_code;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::cli::fetch::{Polled, poll};
+use crate::cli::fetch::{PollOutcome, poll};
 
 pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
     .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
@@ -76,10 +76,10 @@ pub async fn handle(
     let polling_code = Code::parse(&body.polling_code).map_err(|_| KnownError::InvalidPollingCode)?;
     let sign_in = access.prefetched.cli_sign_in(&access.project.id, &login_code(&polling_code).digest()).await?;
     let (status, refresh_token) = match poll(scope, &polling_code, sign_in.as_ref()).await? {
-        Polled::Waiting => (CliStatus::Waiting, None),
-        Polled::Fetched(session, _) => (CliStatus::Success, Some(session.into_refresh_token())),
-        Polled::Used => (CliStatus::Used, None),
-        Polled::Expired | Polled::Denied => (CliStatus::Expired, None),
+        PollOutcome::Waiting => (CliStatus::Waiting, None),
+        PollOutcome::Fetched(session, _) => (CliStatus::Success, Some(session.into_refresh_token())),
+        PollOutcome::Used => (CliStatus::Used, None),
+        PollOutcome::Expired | PollOutcome::Denied => (CliStatus::Expired, None),
     };
     Ok(PolledCliSignIn { status, refresh_token })
 }

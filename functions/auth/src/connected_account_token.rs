@@ -9,7 +9,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, RequestedAccount, TokenQuery, TokenScope, access_token, returns_token};
 
 pub const ROUTE: Route =
     returns_token(Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token"))
@@ -30,7 +30,7 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, ProviderOfUser>,
 ) -> Result<CreatedJson<ProviderAccessToken>, Error> {
-    let wanted = Wanted {
+    let wanted = RequestedAccount {
         user: path.user_id,
         provider_id: &path.provider_id,
         account_id: None,

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, RequestedAccount, TokenQuery, TokenScope, access_token, returns_token};
 
 pub const ROUTE: Route = returns_token(Route::post(
     "auth-connected-account-token-of",
@@ -35,7 +35,7 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, AccountOfUser>,
 ) -> Result<CreatedJson<ProviderAccessToken>, Error> {
-    let wanted = Wanted {
+    let wanted = RequestedAccount {
         user: path.user_id,
         provider_id: &path.provider_id,
         account_id: Some(&path.provider_account_id),

@@ -10,7 +10,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, RequestedAccount, TokenQuery, TokenScope, access_token, returns_token};
 
 pub const ROUTE: Route =
     returns_token(Route::post("auth-connected-account-token-own", "/api/v1/auth/oauth/connected-accounts/{provider_id}/access-token"))
@@ -27,7 +27,7 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, OwnProvider>,
 ) -> Result<CreatedJson<ProviderAccessToken>, Error> {
-    let wanted = Wanted {
+    let wanted = RequestedAccount {
         user: UserRef::Me,
         provider_id: &path.provider_id,
         account_id: None,

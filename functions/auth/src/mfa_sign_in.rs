@@ -31,9 +31,9 @@ use utoipa::ToSchema;
 use wire::problem::Problems;
 
 use crate::oauth::{kept_tokens, pending};
-use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
+use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
-use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, required_teams};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
@@ -71,9 +71,10 @@ pub struct MfaSignIn {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct SecondFactorSignedIn {
+#[schema(as = SecondFactorSignedIn)]
+pub struct SecondFactorTokens {
     #[serde(flatten)]
-    signed_in: SignedInOrUp,
+    signed_in: SignInOrUpTokens,
     /// The token of the remembered device, for the header `X-Service-Device-Token` of later
     /// sign-ins. Absent unless the request asked for it and the project permits it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +97,7 @@ pub enum Factor {
 }
 
 /// The second factor of a request.
-enum Given<'a> {
+enum FactorInput<'a> {
     Code(SecondFactorCode),
     Passkey(&'a PasskeyResponse),
 }
@@ -112,11 +113,11 @@ struct Completion<'a> {
 }
 
 impl MfaSignIn {
-    fn given(&self) -> Result<Given<'_>, KnownError> {
+    fn given(&self) -> Result<FactorInput<'_>, KnownError> {
         let needed = match (&self.factor, &self.totp, &self.recovery_code, &self.passkey) {
-            (Factor::Totp, Some(text), None, None) => return Ok(Given::Code(SecondFactorCode::of_app(text))),
-            (Factor::RecoveryCode, None, Some(text), None) => return Ok(Given::Code(SecondFactorCode::of_recovery(text))),
-            (Factor::Passkey, None, None, Some(response)) => return Ok(Given::Passkey(response)),
+            (Factor::Totp, Some(text), None, None) => return Ok(FactorInput::Code(SecondFactorCode::from_app(text))),
+            (Factor::RecoveryCode, None, Some(text), None) => return Ok(FactorInput::Code(SecondFactorCode::from_recovery(text))),
+            (Factor::Passkey, None, None, Some(response)) => return Ok(FactorInput::Passkey(response)),
             (Factor::Totp, ..) => "must have totp, and not recovery_code or passkey",
             (Factor::RecoveryCode, ..) => "must have recovery_code, and not totp or passkey",
             (Factor::Passkey, ..) => "must have passkey, and not totp or recovery_code",
@@ -134,7 +135,7 @@ impl<'a> Completion<'a> {
         Self {
             access,
             attempt,
-            session: NewSession::start(app, project, user, &access.place, amr).of_code(app, attempt.of_code.as_ref()),
+            session: NewSession::start(app, project, user, &access.place, amr).with_code(app, attempt.of_code.as_ref()),
             remembered: device.filter(|_| body.remember_device).map(|device| (token, device)),
         }
     }
@@ -154,7 +155,7 @@ impl<'a> Completion<'a> {
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
-        kept_tokens::of_completed(scope, self.attempt).await;
+        kept_tokens::store_completed(scope, self.attempt).await;
         if let Some((_, device)) = &self.remembered
             && let Err(error) = scope.app.store.forget_oldest_devices(&scope.project.id, device.user_id, Quota::Devices.max()).await
         {
@@ -162,11 +163,11 @@ impl<'a> Completion<'a> {
         }
     }
 
-    async fn answer(self, mut user: User) -> Result<SecondFactorSignedIn, Error> {
+    async fn answer(self, mut user: User) -> Result<SecondFactorTokens, Error> {
         required_teams::renew(&self.access.app, &self.access.project, &mut user).await?;
         let signed_in = self.session.signed_in(&self.access.app, &self.access.project, &user);
-        Ok(SecondFactorSignedIn {
-            signed_in: SignedInOrUp { signed_in, is_new_user: self.attempt.is_new_user },
+        Ok(SecondFactorTokens {
+            signed_in: SignInOrUpTokens { signed_in, is_new_user: self.attempt.is_new_user },
             device_token: self.remembered.as_ref().map(|(token, _)| token.text()),
             device_expires_at_millis: self.remembered.map(|(_, device)| device.expires_at.as_millisecond()),
         })
@@ -177,10 +178,10 @@ pub async fn handle(
     State(app): State<App>,
     access: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
-) -> Result<Json<SecondFactorSignedIn>, Error> {
+) -> Result<Json<SecondFactorTokens>, Error> {
     match body.given()? {
-        Given::Code(given) => by_code(&app, &access, &body, &given).await.map(Json),
-        Given::Passkey(given) => by_passkey(&app, &access.access, &body, given).await.map(Json),
+        FactorInput::Code(given) => by_code(&app, &access, &body, &given).await.map(Json),
+        FactorInput::Passkey(given) => by_passkey(&app, &access.access, &body, given).await.map(Json),
     }
 }
 
@@ -189,7 +190,7 @@ async fn by_code(
     CodeAccess { access, code }: &CodeAccess<AttemptCode>,
     body: &MfaSignIn,
     given: &SecondFactorCode,
-) -> Result<SecondFactorSignedIn, Error> {
+) -> Result<SecondFactorTokens, Error> {
     let project = &access.project.id;
     // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
     // are also counted per account.
@@ -211,7 +212,7 @@ async fn by_code(
     completion.answer(row.user).await
 }
 
-async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given: &PasskeyResponse) -> Result<SecondFactorSignedIn, Error> {
+async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given: &PasskeyResponse) -> Result<SecondFactorTokens, Error> {
     let attempt = app.store.try_attempt(&access.project.id, &body.code, app.clock.now()).await??;
     if !attempt.takes_passkey() {
         let message = "a passkey was the first factor of this sign-in: send a code instead".to_owned();
@@ -219,7 +220,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     }
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let proved = proof.check(round, Some(attempt.user_id)).await?;
         // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {

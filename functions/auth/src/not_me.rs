@@ -38,10 +38,10 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
 
 /// Maximum number of attempts: one for each email address, provider account or passkey that someone
 /// else has now, and some for concurrent changes.
-const ROUNDS: u32 = 20;
+const MAX_ATTEMPTS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
 /// transaction with its other writes.
-const MOST_CLAIMS: usize = 60;
+const MAX_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
     let link = match find(&app, &caller, &query.code).await? {
@@ -57,7 +57,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     let (Some(row), Some(project)) = (row, project) else { return Ok(nothing_to_undo()) };
     record::on(&project.project);
     Undo { app: &app, project: &project.project, code: &query.code, link: &link, taken: LostCredentials::default(), squatter: None }
-        .of(row)
+        .run(row)
         .await
 }
 
@@ -74,8 +74,8 @@ struct Undo<'a> {
 }
 
 impl Undo<'_> {
-    async fn of(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
-        optimistic!(ROUNDS, |round| {
+    async fn run(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 match self.app.store.user(&self.project.id, row.user.id).await? {
                     Some(again) => row = again,
@@ -84,7 +84,7 @@ impl Undo<'_> {
             }
             let mut user = row.user.clone();
             let is_first_half =
-                claims(&row.user, self.link) > MOST_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
+                claims(&row.user, self.link) > MAX_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
             if !is_first_half {
                 user = row.user.clone();
                 if user.undo(&self.link.purpose, &self.taken) == Err(Refusal) {

@@ -27,9 +27,9 @@ use store::provider::used_token::use_token;
 use utoipa::ToSchema;
 use wire::clock::after;
 
-use crate::oauth::native::Native;
+use crate::oauth::native::NativeSignIn;
 use crate::oauth::owners::account_of;
-use crate::sign_in::tokens::SignedInOrUp;
+use crate::sign_in::tokens::SignInOrUpTokens;
 
 pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oauth/callback/apple/native")
     .summary("Signs in with an identity token of Apple's native sign-in")
@@ -70,14 +70,14 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<AppleSignIn>,
-) -> Result<Json<SignedInOrUp>, Error> {
+) -> Result<Json<SignInOrUpTokens>, Error> {
     let claims = verify(&app, &access.project, &body).await?;
     let invalid = KnownError::InvalidAppleCredentials;
     let mut profile = Fields::OPENID.read(&claims).map_err(|_| invalid.clone())?;
     let name = body.full_name.as_deref().map(|name| line::to_line(name.trim(), line::MAX_NAME));
     profile.name = profile.name.or_else(|| name.filter(|name| !name.is_empty()));
     let expires_at = id_token::expiry(&claims).ok_or_else(|| invalid.clone())?;
-    let native = Native {
+    let native = NativeSignIn {
         access: &access,
         account: account_of(&app, &access.project, APPLE, &profile),
         profile,

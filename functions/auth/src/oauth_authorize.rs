@@ -77,12 +77,12 @@ pub struct Location {
 }
 
 /// Sends the user to the provider: a redirect or, in JSON mode, the URL for the app to open.
-pub enum Authorized {
+pub enum ProviderRedirect {
     Json(Location),
     Redirect { location: Url, cookie: String },
 }
 
-impl IntoResponse for Authorized {
+impl IntoResponse for ProviderRedirect {
     fn into_response(self) -> Response {
         match self {
             Self::Json(location) => Json(location).into_response(),
@@ -99,7 +99,7 @@ impl IntoResponse for Authorized {
     }
 }
 
-impl Describe for Authorized {
+impl Describe for ProviderRedirect {
     fn describe(description: &mut Description) {
         Json::<Location>::describe(description);
     }
@@ -109,7 +109,7 @@ pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     Input { query, path, .. }: Input<IgnoredBody, AuthorizeQuery, ProviderPath>,
-) -> Result<Authorized, Error> {
+) -> Result<ProviderRedirect, Error> {
     query.check(ROUTE.path)?;
     let claims = read_token(&app, &query);
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
@@ -207,7 +207,7 @@ async fn begin(
     query: AuthorizeQuery,
     current: Option<&CurrentUser>,
     admitted: Option<AdmittedRequest<'_>>,
-) -> Result<Authorized, Error> {
+) -> Result<ProviderRedirect, Error> {
     let (state, verifier, now) = (flow::state(app, &project.id), app.entropy.code(), app.clock.now());
     let callback = flow::callback(app, &provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
@@ -250,8 +250,8 @@ async fn begin(
         None => begin.await?,
     }
     Ok(match mode {
-        ResponseMode::Json => Authorized::Json(Location { location }),
-        ResponseMode::Redirect => Authorized::Redirect { location, cookie: flow::cookie(app, &state, LIFE + MEMORY) },
+        ResponseMode::Json => ProviderRedirect::Json(Location { location }),
+        ResponseMode::Redirect => ProviderRedirect::Redirect { location, cookie: flow::cookie(app, &state, LIFE + MEMORY) },
     })
 }
 

@@ -151,7 +151,7 @@ impl TokenRequest {
         Ok(Some(match grant_type {
             TokenGrant::RefreshToken => Grant::Refresh(text("refresh_token", &self.refresh_token)?.into()),
             TokenGrant::ClientCredentials => return Ok(None),
-            TokenGrant::DeviceCode => Grant::Device(device::Poll::of(&text("device_code", &self.device_code)?)?),
+            TokenGrant::DeviceCode => Grant::Device(device::Poll::parse(&text("device_code", &self.device_code)?)?),
             TokenGrant::AuthorizationCode => Grant::Code(Box::new(redemption::Redemption {
                 code: text("code", &self.code)?.into(),
                 redirect_uri: self.redirect_uri.clone().ok_or_else(|| missing("redirect_uri"))?,
@@ -183,7 +183,7 @@ impl Grant {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };
-                Ok(Tokens::of_refresh(Box::pin(refresh(app, project, &token, claim, &caller.place)).await?))
+                Ok(Tokens::from_refresh(Box::pin(refresh(app, project, &token, claim, &caller.place)).await?))
             }
             Self::Device(poll) => {
                 let stored = items.entity(&poll.key(&project.id))?;

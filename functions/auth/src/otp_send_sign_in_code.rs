@@ -50,7 +50,8 @@ guarded_body! {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Sent {
+#[schema(as = Sent)]
+pub struct SentSignInCode {
     /// The last 39 characters of the code. To sign in, send the six characters from the email, as
     /// the user types them, followed by the nonce.
     nonce: String,
@@ -60,7 +61,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<SendSignInCode>,
-) -> Result<Json<Sent>, Error> {
+) -> Result<Json<SentSignInCode>, Error> {
     let project = &access.project.id;
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
@@ -85,5 +86,5 @@ pub async fn handle(
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
     admitted.beside(app.store.transact(writes)).await?;
-    Ok(Json(Sent { nonce: code.nonce() }))
+    Ok(Json(SentSignInCode { nonce: code.nonce() }))
 }

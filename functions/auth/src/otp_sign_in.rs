@@ -34,7 +34,7 @@ use wire::id::ProjectId;
 
 use crate::sign_in::new_account::{account_writes, new_user};
 use crate::sign_in::otp::may_sign_in;
-use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
@@ -58,15 +58,15 @@ pub struct SignIn {
 }
 
 /// Maximum number of attempts when the account is changed concurrently.
-const ROUNDS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 pub async fn handle(
     State(app): State<App>,
     CodeAccess { access, code }: CodeAccess<SignInCode>,
     Input { body, .. }: Input<SignIn>,
-) -> Result<Json<SignedInOrUp>, Error> {
+) -> Result<Json<SignInOrUpTokens>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
-    let checked = code.prove(attempt, async |stored| Account::of(&access, &stored).await).await;
+    let checked = code.prove(attempt, async |stored| Account::read(&access, &stored).await).await;
     // Whoever requests a code gets all of it except the characters that are typed from the email. A
     // wrong guess at these is recorded as a failed sign-in of the account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
@@ -76,9 +76,9 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
-            account = Account::of(&access, &stored).await?;
+            account = Account::read(&access, &stored).await?;
         }
         redeemed(sign_in(&access, &body.code, &stored, &account).await).map(Json)
     })
@@ -95,7 +95,7 @@ struct Account {
 impl Account {
     /// Reads the claim and the account in one round trip. A second one is needed only if the
     /// address has moved to another account since the code was sent.
-    async fn of(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
+    async fn read(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
         let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
         let claim_key = user::email_claim_key(project, &stored.email);
         let user_key = stored.user_id.map(|id| keys::user_key(project, id));
@@ -116,7 +116,7 @@ impl Account {
     }
 }
 
-async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
+async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignInOrUpTokens, Error> {
     let project = &access.project.id;
     // A code sent to an account must not create a new one after the account or its address was
     // removed.
@@ -153,7 +153,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
         access.app.store.name_personal_team(project, &user).await;
     }
     required_teams::renew(&access.app, &access.project, &mut user).await?;
-    Ok(SignedInOrUp { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
+    Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
 }
 
 /// The user after the code has proved its email address.

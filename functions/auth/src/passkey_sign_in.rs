@@ -19,8 +19,8 @@ use serde_json::Value;
 use store::optimistic;
 use utoipa::ToSchema;
 
-use crate::passkeys::proof::{PasskeyProof, Proved, ROUNDS};
-use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyUse};
+use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
 pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passkey/sign-in")
@@ -50,7 +50,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<PasskeySignIn>,
-) -> Result<Json<SignedInOrUp>, Error> {
+) -> Result<Json<SignInOrUpTokens>, Error> {
     let proof = PasskeyProof {
         access: &access,
         code: &body.code,
@@ -58,13 +58,13 @@ pub async fn handle(
         attempt: None,
         failed: Event::SignInFailed,
     };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let proved = proof.check(round, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)
     })
 }
 
-async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: Proved) -> Result<SignedInOrUp, Error> {
+async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: PasskeyUse) -> Result<SignInOrUpTokens, Error> {
     let (project, place) = (&proof.access.project, &proof.access.place);
     let mut user = proved.user.clone();
     user.forget_wrong_passwords();
@@ -83,5 +83,5 @@ async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: Proved) -> Result<
     writes.extend(notice::write(app, project, &user, place).await?);
     proof.redeem(&proved, &user, writes).await?;
     required_teams::renew(app, project, &mut user).await?;
-    Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &user), is_new_user: false })
+    Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &user), is_new_user: false })
 }

@@ -42,7 +42,8 @@ pub struct SendResetCode {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct MaybeSent {
+#[schema(as = MaybeSent)]
+pub struct ResetCodeAnswer {
     /// The same text with or without an account.
     success: &'static str,
 }
@@ -51,7 +52,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<SendResetCode>,
-) -> Result<Json<MaybeSent>, Error> {
+) -> Result<Json<ResetCodeAnswer>, Error> {
     let project = &access.project.id;
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
@@ -72,7 +73,7 @@ pub async fn handle(
         email.decoys(recipient, &stored, Builtin::ResetPassword)?
     };
     app.store.transact(writes).await?;
-    Ok(Json(MaybeSent { success: "maybe, only if user with e-mail exists" }))
+    Ok(Json(ResetCodeAnswer { success: "maybe, only if user with e-mail exists" }))
 }
 
 fn stored(email: Email, user_id: UserId, epoch: u64, now: Timestamp) -> StoredCode {

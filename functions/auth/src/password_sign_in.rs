@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 use wire::id::UserId;
 use wire::problem::Problems;
 
-use crate::sign_in::tokens::{NewSession, SignedIn};
+use crate::sign_in::tokens::{NewSession, SignInTokens};
 use crate::sign_in::{notice, remembered, required_teams, second_factor, wrong_password};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
@@ -44,7 +44,11 @@ pub struct SignIn {
     password: Password,
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignIn>) -> Result<Json<SignedIn>, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SignIn>,
+) -> Result<Json<SignInTokens>, Error> {
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }

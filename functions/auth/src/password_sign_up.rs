@@ -22,7 +22,7 @@ use model::sign_up::rule::AuthMethod;
 use store::Label;
 
 use crate::sign_in::new_account::{account_writes, new_user};
-use crate::sign_in::tokens::{NewSession, SignedIn};
+use crate::sign_in::tokens::{NewSession, SignInTokens};
 
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
@@ -55,7 +55,11 @@ guarded_body! {
     }
 }
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body, .. }: Input<SignUp>) -> Result<Json<SignedIn>, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { body, .. }: Input<SignUp>,
+) -> Result<Json<SignInTokens>, Error> {
     let config = &access.project.config;
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());

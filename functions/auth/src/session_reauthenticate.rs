@@ -28,7 +28,7 @@ use store::{Label, Write, code, optimistic, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
+use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
 use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 
@@ -86,8 +86,8 @@ pub async fn handle(
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
     let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await?,
-        (None, Some(text), None, None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_app(text)).await,
-        (None, None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::of_recovery(text)).await,
+        (None, Some(text), None, None, None) => return by_second_factor(&access, current, &SecondFactorCode::from_app(text)).await,
+        (None, None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::from_recovery(text)).await,
         (None, None, None, Some(code), None) => by_code(&access, current, code).await?,
         (None, None, None, None, Some(given)) => return by_passkey(&access, current, given).await,
         _ => {
@@ -134,7 +134,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let proved = proof.check(round, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;
         let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;

@@ -27,12 +27,13 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 #[derive(Serialize, ToSchema)]
-pub struct Refreshed {
+#[schema(as = Refreshed)]
+pub struct RefreshedSession {
     /// A JWT signed with ES256.
     access_token: String,
 }
 
-pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<Client>, _: Input) -> Result<Json<Refreshed>, Error> {
+pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<Client>, _: Input) -> Result<Json<RefreshedSession>, Error> {
     let Some(token) = header(&headers, "refresh-token")? else {
         return Err(ROUTE.schema_error(&Problems::one("headers.x-service-refresh-token", "is required")).into());
     };
@@ -42,5 +43,5 @@ pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<C
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     };
     let access_token = Box::pin(refresh(&app, &access.project, &token, claim, &access.place)).await?;
-    Ok(Json(Refreshed { access_token }))
+    Ok(Json(RefreshedSession { access_token }))
 }

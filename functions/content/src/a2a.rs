@@ -18,8 +18,8 @@ pub const ROUTE: Route = Route::post("content-a2a", "/a2a")
     .ignores_unknown_fields();
 
 /// The largest accepted body, in bytes, and the maximum number of parts in a message.
-const MOST: usize = 16 * 1024;
-const MOST_PARTS: usize = 32;
+const MAX_BYTES: usize = 16 * 1024;
+const MAX_PARTS: usize = 32;
 
 const TASK_NOT_FOUND: Refusal = Refusal(-32001, "TASK_NOT_FOUND", "There is no such task: this agent answers with messages.");
 const PUSH_NOT_SUPPORTED: Refusal = Refusal(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "This agent sends no push notifications.");
@@ -42,7 +42,7 @@ impl Refusal {
     }
 }
 
-pub async fn handle(State(app): State<App>, received: JsonRequest<MOST>) -> Reply {
+pub async fn handle(State(app): State<App>, received: JsonRequest<MAX_BYTES>) -> Reply {
     let (id, method, params) = match parsed(&received.body) {
         Ok(request) => request,
         Err(reply) => return reply,
@@ -53,8 +53,8 @@ pub async fn handle(State(app): State<App>, received: JsonRequest<MOST>) -> Repl
     match method.as_str() {
         "SendMessage" => match query(&params) {
             Ok(query) => answer(&app, &id, &params, &query).await.unwrap_or_else(|_| Reply::failed(&id)),
-            Err(Unusable::Refused(refusal)) => refusal.reply(&id),
-            Err(Unusable::Malformed(message)) => Reply::error(&id, INVALID_PARAMS, message),
+            Err(MessageRefusal::Refused(refusal)) => refusal.reply(&id),
+            Err(MessageRefusal::Malformed(message)) => Reply::error(&id, INVALID_PARAMS, message),
         },
         "GetTask" | "CancelTask" => TASK_NOT_FOUND.reply(&id),
         "ListTasks" => Reply::result(&id, &json!({ "tasks": [], "nextPageToken": "", "pageSize": 50, "totalSize": 0 })),
@@ -83,38 +83,39 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
 
 /// The protocol version: a header or, for callers that cannot set one, a query parameter. `None` if
 /// the request has neither.
-fn version(received: &JsonRequest<MOST>) -> Option<String> {
+fn version(received: &JsonRequest<MAX_BYTES>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));
     header.or_else(|| query().map(|(_, value)| value.into_owned()))
 }
 
 /// Why a message cannot be answered.
-enum Unusable {
+enum MessageRefusal {
     Refused(Refusal),
     Malformed(&'static str),
 }
 
 /// The text parts of a message.
-fn query(params: &Value) -> Result<String, Unusable> {
-    let message = params.get("message").filter(|message| message.is_object()).ok_or(Unusable::Malformed("`message` must be an object."))?;
+fn query(params: &Value) -> Result<String, MessageRefusal> {
+    let message =
+        params.get("message").filter(|message| message.is_object()).ok_or(MessageRefusal::Malformed("`message` must be an object."))?;
     if message["messageId"].as_str().is_none_or(str::is_empty) {
-        return Err(Unusable::Malformed("`message.messageId` must be a non-empty string."));
+        return Err(MessageRefusal::Malformed("`message.messageId` must be a non-empty string."));
     }
-    let parts = message["parts"].as_array().filter(|parts| !parts.is_empty() && parts.len() <= MOST_PARTS);
-    let parts = parts.ok_or(Unusable::Malformed("`message.parts` must have 1 to 32 parts."))?;
+    let parts = message["parts"].as_array().filter(|parts| !parts.is_empty() && parts.len() <= MAX_PARTS);
+    let parts = parts.ok_or(MessageRefusal::Malformed("`message.parts` must have 1 to 32 parts."))?;
     if message.get("taskId").and_then(Value::as_str).is_some_and(|task| !task.is_empty()) {
-        return Err(Unusable::Refused(TASK_NOT_FOUND));
+        return Err(MessageRefusal::Refused(TASK_NOT_FOUND));
     }
     let mut texts = Vec::new();
     for part in parts {
         let kinds = ["text", "raw", "url", "data"].into_iter().filter(|kind| part.get(kind).is_some()).count();
         if kinds != 1 {
-            return Err(Unusable::Malformed("A part must have exactly one of `text`, `raw`, `url` and `data`."));
+            return Err(MessageRefusal::Malformed("A part must have exactly one of `text`, `raw`, `url` and `data`."));
         }
         texts.extend(part.get("text").and_then(Value::as_str));
     }
-    if texts.is_empty() { Err(Unusable::Refused(CONTENT_TYPE_NOT_SUPPORTED)) } else { Ok(texts.join(" ")) }
+    if texts.is_empty() { Err(MessageRefusal::Refused(CONTENT_TYPE_NOT_SUPPORTED)) } else { Ok(texts.join(" ")) }
 }
 
 /// The message with the search results.

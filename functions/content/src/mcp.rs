@@ -24,11 +24,11 @@ pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .ignores_unknown_fields();
 
 /// The largest accepted body, in bytes.
-const MOST: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 /// How long clients may cache lists and resources, in milliseconds.
 const LIFE: u32 = 300_000;
 
-pub async fn handle(State(app): State<App>, received: JsonRequest<MOST>) -> Reply {
+pub async fn handle(State(app): State<App>, received: JsonRequest<MAX_BYTES>) -> Reply {
     match checks::call(&received.headers, &received.body) {
         Ok(call) => answer(&app, &call).await,
         Err(reply) => reply,

@@ -24,10 +24,10 @@ pub struct Feature {
 }
 
 /// Longest name repeated in the message, in characters.
-const LONGEST: usize = 100;
+const MAX_NAME: usize = 100;
 
 pub async fn handle(State(app): State<App>, Input { body, .. }: Input<Feature>) -> Result<Text, Error> {
-    let name: String = body.name.as_deref().unwrap_or("this").chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    let name: String = body.name.as_deref().unwrap_or("this").chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
     let reference = format!("{}/docs/api", app.settings.site_url);
     Ok(Text(format!("This service does not support {name}. Supported operations: {reference}\n")))
 }

@@ -9,7 +9,7 @@ use errors::{Error, ErrorCode};
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch};
 
-use crate::documents::changes::{CHANGED, Changed, Changing, DocumentPath, check_theme, update};
+use crate::documents::changes::{CHANGED, ChangeAnswer, ChangeTarget, DocumentPath, check_theme, update};
 
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
     .summary("Updates an email draft")
@@ -21,9 +21,9 @@ pub async fn handle(
     access: Access<Admin>,
     if_match: IfMatch,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
-) -> Result<Json<Changed>, Error> {
+) -> Result<Json<ChangeAnswer>, Error> {
     check_theme(&access, body.theme().and_then(Theme::id), &ROUTE).await?;
-    let (changing, now) = (Changing { kind: DocumentKind::Draft, id: path.id, if_match }, access.app.clock.now());
+    let (changing, now) = (ChangeTarget { kind: DocumentKind::Draft, id: path.id, if_match }, access.app.clock.now());
     update(&access, changing, &ROUTE, |draft| body.clone().apply(draft, now)).await?;
     Ok(Json(CHANGED))
 }

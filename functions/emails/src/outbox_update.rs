@@ -34,7 +34,7 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
 
 /// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
 /// patch rarely needs all of them.
-const ROUNDS: u32 = 8;
+const MAX_ATTEMPTS: u32 = 8;
 
 pub async fn handle(
     State(app): State<App>,
@@ -50,7 +50,7 @@ pub async fn handle(
             return Err(invalid("body.theme_id", "must be the id of a theme"));
         }
     }
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = access.table(round).outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if_match.check(row.version)?;
         let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|refused| error(path.id, refused))?;

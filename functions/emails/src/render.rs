@@ -22,7 +22,7 @@ use wire::id::DocumentId;
 use wire::problem::Problems;
 
 use crate::documents::found::documents;
-use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
+use crate::documents::preview::{ThemeRefusal, Values, examples, rendered, theme};
 
 pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
     .summary("Renders a template without sending an email")
@@ -110,10 +110,10 @@ async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument
     found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
 }
 
-fn without_theme(missing: NoTheme) -> Error {
+fn without_theme(missing: ThemeRefusal) -> Error {
     match missing {
-        NoTheme::Named => invalid("body.theme_id", "must be the id of a theme"),
-        NoTheme::OfTemplate => {
+        ThemeRefusal::Named => invalid("body.theme_id", "must be the id of a theme"),
+        ThemeRefusal::OfTemplate => {
             invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")
         }
     }

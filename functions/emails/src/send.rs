@@ -26,7 +26,8 @@ pub const ROUTE: Route = Route::post("emails-send", "/api/v1/emails/send-email")
     .errors(&[ErrorCode::UserIdDoesNotExist]);
 
 #[derive(Serialize, ToSchema)]
-pub struct Accepted {
+#[schema(as = Accepted)]
+pub struct AcceptedEmails {
     /// The recipients, in the order of the request.
     results: Vec<Recipient>,
 }
@@ -39,16 +40,20 @@ pub struct Recipient {
 /// Number of keys in one batch read.
 const CHUNK: usize = 100;
 
-pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body, .. }: Input<SendEmail>) -> Result<Json<Accepted>, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Server>,
+    Input { body, .. }: Input<SendEmail>,
+) -> Result<Json<AcceptedEmails>, Error> {
     let project = &access.project.id;
     if body.user_ids.is_some() == body.all_users.is_some() {
         return Err(ROUTE.schema_error(&Problems::one("body", "must have either user_ids or all_users")).into());
     }
-    let (content, user_ids) = tokio::join!(Content::of(&access, &body, &ROUTE), user_ids(&access, &body));
+    let (content, user_ids) = tokio::join!(Content::read(&access, &body, &ROUTE), user_ids(&access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
     accept(&app, project, content.entry(&body), draft, &distinct(&user_ids)).await?;
-    Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
+    Ok(Json(AcceptedEmails { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 
 /// The recipients, in the order of the request. Fails if one does not exist.

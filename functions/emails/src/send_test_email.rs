@@ -41,7 +41,7 @@ pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal
     .leaves_no_trail("it only counts its recipient");
 
 /// How long the mail server may take. The function itself may take a second longer.
-const PATIENCE: Duration = Duration::from_secs(9);
+const TIMEOUT: Duration = Duration::from_secs(9);
 /// The ports on which mail servers accept emails (RFC 8314 and RFC 5321), and the alternatives for
 /// networks that block them.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
@@ -76,7 +76,8 @@ pub struct TestedServer {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Tested {
+#[schema(as = Tested)]
+pub struct TestEmailResult {
     /// Whether the mail server accepted the email.
     success: bool,
     /// Why the email was not sent; absent if it was.
@@ -113,7 +114,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Admin>,
     Input { body, .. }: Input<SendTestEmail>,
-) -> Result<Json<Tested>, Error> {
+) -> Result<Json<TestEmailResult>, Error> {
     let settings = body.email_config.check(&access)?;
     let project = &access.project;
     let server = settings.server.as_ref().map(|server| Server::open(server, &project.id, &app.sealer)).transpose();
@@ -142,21 +143,21 @@ pub async fn handle(
     Ok(Json(send(&app, &mail).await))
 }
 
-async fn send(app: &App, mail: &Mail) -> Tested {
+async fn send(app: &App, mail: &Mail) -> TestEmailResult {
     let Ok(smtp) = Smtp::trusting(&app.settings, tls::public_roots, app.clock.clone()) else {
         return failed("the certificates that SSL_CERT_FILE names cannot be read");
     };
     let Some(server) = &mail.server else { return failed("there is no mail server") };
-    match timeout(PATIENCE, smtp.try_send(mail, server)).await {
-        Ok(Outcome::Sent { .. }) => Tested { success: true, error_message: None },
+    match timeout(TIMEOUT, smtp.try_send(mail, server)).await {
+        Ok(Outcome::Sent { .. }) => TestEmailResult { success: true, error_message: None },
         Ok(Outcome::Retryable(failure) | Outcome::Final(failure)) => failed(told(&failure)),
         Ok(Outcome::Skipped(_)) => failed("the email has no recipient"),
-        Err(_) => failed(format!("the mail server took longer than {} seconds", PATIENCE.as_secs())),
+        Err(_) => failed(format!("the mail server took longer than {} seconds", TIMEOUT.as_secs())),
     }
 }
 
-fn failed(message: impl Into<String>) -> Tested {
-    Tested { success: false, error_message: Some(message.into()) }
+fn failed(message: impl Into<String>) -> TestEmailResult {
+    TestEmailResult { success: false, error_message: Some(message.into()) }
 }
 
 /// Describes a failure, with the mail server's answer if it refused the email. Causes that may be

@@ -19,8 +19,8 @@ use store::optimistic;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::documents::changes::{Changing, DocumentPath};
-use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
+use crate::documents::changes::{ChangeTarget, DocumentPath};
+use crate::documents::preview::{ThemeRefusal, Values, examples, rendered, theme};
 
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
     .summary("Updates an email template, unless it cannot be rendered")
@@ -39,7 +39,7 @@ pub async fn handle(
     if_match: IfMatch,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
-    let changing = Changing { kind: DocumentKind::Template, id: path.id, if_match };
+    let changing = ChangeTarget { kind: DocumentKind::Template, id: path.id, if_match };
     optimistic!(MAX_ATTEMPTS, |round| {
         let row = changing.row(&access, round).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
@@ -64,9 +64,9 @@ async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDo
     Ok(html.unwrap_or_default())
 }
 
-fn without_theme(missing: NoTheme) -> &'static str {
+fn without_theme(missing: ThemeRefusal) -> &'static str {
     match missing {
-        NoTheme::Named => "must be the id of a theme",
-        NoTheme::OfTemplate => "must name another theme: that of the template was deleted",
+        ThemeRefusal::Named => "must be the id of a theme",
+        ThemeRefusal::OfTemplate => "must name another theme: that of the template was deleted",
     }
 }

@@ -12,14 +12,17 @@ use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode, KnownError};
 use model::document::{DocumentKind, builtin};
 
-use crate::documents::changes::{CHANGED, Changed, DocumentPath, delete};
+use crate::documents::changes::{CHANGED, ChangeAnswer, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-theme-delete", "/api/v1/internal/email-themes/{id}")
     .summary("Deletes an email theme")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailThemeNotFound, ErrorCode::EmailThemeSelected]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, DocumentPath>,
+) -> Result<Json<ChangeAnswer>, Error> {
     let is_selected = path.id.uuid() == access.project.config.email.theme();
     if is_selected && builtin::document(DocumentKind::Theme, path.id).is_none() {
         return Err(KnownError::EmailThemeSelected.into());

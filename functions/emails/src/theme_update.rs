@@ -13,7 +13,7 @@ use model::document::{DocumentKind, ThemePatch};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::documents::changes::{Changing, DocumentPath, update};
+use crate::documents::changes::{ChangeTarget, DocumentPath, update};
 
 pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
     .summary("Updates an email theme")
@@ -34,7 +34,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTheme>, Error> {
     let now = app.clock.now();
-    let changing = Changing { kind: DocumentKind::Theme, id: path.id, if_match };
+    let changing = ChangeTarget { kind: DocumentKind::Theme, id: path.id, if_match };
     let theme = update(&access, changing, &ROUTE, |theme| body.clone().apply(theme, now)).await?;
     Ok(Json(UpdatedTheme { display_name: theme.display_name }))
 }

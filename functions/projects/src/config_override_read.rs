@@ -10,7 +10,7 @@ use errors::Error;
 use flows::App;
 use model::project::config::settings::Config;
 
-use crate::configuration::overrides::{self, LevelPath, Stored, permit};
+use crate::configuration::overrides::{self, LevelPath, StoredConfig, permit};
 use crate::configuration::text::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-override-read", "/api/v1/internal/config/override/{level}")
@@ -24,6 +24,6 @@ pub async fn handle(
     Input { path, .. }: Input<IgnoredBody, Nothing, LevelPath>,
 ) -> Result<Json<ConfigString>, Error> {
     permit(&access, path.level)?;
-    let stored = Stored::of(&app, &access.project).await?;
+    let stored = StoredConfig::read(&app, &access.project).await?;
     Ok(Json(ConfigString { config_string: Config::level_value(&stored.levels, &stored.documents, path.level).to_string() }))
 }

@@ -9,7 +9,7 @@ use errors::Error;
 use flows::App;
 use model::project::config::settings::Config;
 
-use crate::configuration::overrides::Stored;
+use crate::configuration::overrides::StoredConfig;
 use crate::configuration::text::ConfigString;
 
 pub const ROUTE: Route = Route::get("projects-config-read", "/api/v1/internal/config")
@@ -17,6 +17,6 @@ pub const ROUTE: Route = Route::get("projects-config-read", "/api/v1/internal/co
     .table(&[BatchGetItem, GetItem, Query]);
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<ConfigString>, Error> {
-    let stored = Stored::of(&app, &access.project).await?;
+    let stored = StoredConfig::read(&app, &access.project).await?;
     Ok(Json(ConfigString { config_string: Config::whole(&access.project, &stored.documents, &stored.levels).to_string() }))
 }

@@ -14,11 +14,12 @@ pub const ROUTE: Route = Route::get("projects-config-source-read", "/api/v1/inte
     .table(&[BatchGetItem]);
 
 #[derive(Serialize, ToSchema)]
-pub struct PushedFrom {
+#[schema(as = PushedFrom)]
+pub struct ConfigSourceView {
     /// `unlinked` if nothing was pushed, or the link has been removed.
     source: ConfigSource,
 }
 
-pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<PushedFrom>, Error> {
-    Ok(Json(PushedFrom { source: access.project.config_source.clone() }))
+pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<ConfigSourceView>, Error> {
+    Ok(Json(ConfigSourceView { source: access.project.config_source.clone() }))
 }

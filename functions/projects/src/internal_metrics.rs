@@ -146,8 +146,8 @@ fn auth_overview(totals: &Tally, activities: &BTreeMap<Day, Counts>, today: Day,
         anonymous_users: total(totals, ANONYMOUS),
         total_teams: total(totals, TEAMS),
         mau: distinct(activities, today, kinds),
-        daily_active_users_split: ActiveSplit::of(activities, today, kinds),
-        daily_active_teams_split: ActiveSplit::of(activities, today, &[Kind::Team]),
+        daily_active_users_split: ActiveSplit::count(activities, today, kinds),
+        daily_active_teams_split: ActiveSplit::count(activities, today, &[Kind::Team]),
         total_users_filtered: all,
     }
 }

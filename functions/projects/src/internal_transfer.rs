@@ -44,7 +44,8 @@ pub struct Transfer {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Transferred {
+#[schema(as = Transferred)]
+pub struct TransferAnswer {
     /// Always `"true"`, a string.
     success: &'static str,
 }
@@ -53,7 +54,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<Transfer>,
-) -> Result<Json<Transferred>, Error> {
+) -> Result<Json<TransferAnswer>, Error> {
     let (user, internal) = (owner(&access)?.id, &access.project);
     let not_found = || KnownError::ProjectNotFound { project_id: body.project_id.clone() };
     let project = ProjectId::parse(&body.project_id).map_err(|_| not_found())?;
@@ -70,7 +71,7 @@ pub async fn handle(
                 make_room(&app, body.new_team_id, || no_member(body.new_team_id, user).into()).await?;
                 Err(store::Error::Conflict(conflict).into())
             }
-            result => Ok(result.map(|()| Json(Transferred { success: "true" }))?),
+            result => Ok(result.map(|()| Json(TransferAnswer { success: "true" }))?),
         }
     })
 }

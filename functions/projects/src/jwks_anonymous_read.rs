@@ -8,13 +8,13 @@ use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
 
-use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
+use crate::jwks::elsewhere::{KeySetRedirect, ProjectPath};
 
 pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
     .summary("Redirects to the public keys of anonymous users' access tokens")
     .without_secret()
     .errors(&[ErrorCode::ProjectNotFound]);
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
-    KeysElsewhere::of(&app, &path, "include_anonymous")
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<KeySetRedirect, Error> {
+    KeySetRedirect::from_path(&app, &path, "include_anonymous")
 }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
 
-use crate::jwks::elsewhere::{KeysElsewhere, ProjectPath};
+use crate::jwks::elsewhere::{KeySetRedirect, ProjectPath};
 
 pub const ROUTE: Route =
     Route::get("projects-jwks-restricted-read", "/api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json")
@@ -16,6 +16,6 @@ pub const ROUTE: Route =
         .without_secret()
         .errors(&[ErrorCode::ProjectNotFound]);
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<KeysElsewhere, Error> {
-    KeysElsewhere::of(&app, &path, "include_restricted")
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<KeySetRedirect, Error> {
+    KeySetRedirect::from_path(&app, &path, "include_restricted")
 }

@@ -11,7 +11,7 @@ use model::limit::{Limit, Subject};
 use model::team::invitation::AcceptanceWay;
 
 use crate::invitations::accepting::{Memberships, accept};
-use crate::invitations::input::Accepted;
+use crate::invitations::input::AcceptedInvitation;
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
     .summary("Joins a team with an invitation's code")
@@ -28,12 +28,12 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
         ErrorCode::TooManyTeamMemberships,
     ]);
 
-pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<Accepted>, Error> {
+pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<AcceptedInvitation>, Error> {
     let access = &code.access;
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     let user = row.user.id;
     let read = |invitation| Box::pin(Memberships::read(access, invitation, user));
     let (invitation, memberships) = code.try_invitation(&body.code, &Subject::user(user), read).await?;
     accept(access, &invitation, AcceptanceWay::Code, row, memberships).await?;
-    Ok(Json(Accepted {}))
+    Ok(Json(AcceptedInvitation {}))
 }

@@ -18,7 +18,7 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
 use crate::invitations::accepting::{Memberships, accept};
-use crate::invitations::input::{Accepted, InvitationPath};
+use crate::invitations::input::{AcceptedInvitation, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")
@@ -49,7 +49,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, path, .. }: Input<IgnoredBody, AcceptQuery, InvitationPath>,
-) -> Result<Json<Accepted>, Error> {
+) -> Result<Json<AcceptedInvitation>, Error> {
     limited_to(&access)?;
     let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
     let invitation = async { Ok::<_, Error>(app.store.invitation(&project.id, path.invitation_id).await?) };
@@ -58,5 +58,5 @@ pub async fn handle(
     let row = row.ok_or(KnownError::UserNotFound)?;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(CodeRefusal::NotFound)?;
     accept(&access, &invitation, AcceptanceWay::List, &row, memberships).await?;
-    Ok(Json(Accepted {}))
+    Ok(Json(AcceptedInvitation {}))
 }

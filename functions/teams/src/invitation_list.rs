@@ -67,7 +67,7 @@ pub struct TeamInvitation {
 }
 
 /// Invitations with their teams, and the last id before the next page.
-type Found = (Vec<(Invitation, Team)>, Option<InvitationId>);
+type InvitationsPage = (Vec<(Invitation, Team)>, Option<InvitationId>);
 
 pub async fn handle(
     access: Access<Client>,
@@ -99,7 +99,7 @@ pub async fn handle(
     Ok(Json(Page::new(items.collect(), cursors.next(next.as_ref())?)))
 }
 
-async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
+async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
     // The invitations are read during the permission check, but its result is evaluated first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
@@ -112,7 +112,7 @@ async fn to_team(access: &Access<Client>, team: TeamId, after: Option<Invitation
     Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }
 
-async fn for_user(access: &Access<Client>, user: UserId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
+async fn for_user(access: &Access<Client>, user: UserId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
     let emails: Vec<Email> = user.channels.into_iter().filter(Channel::is_confirmed).map(|channel| channel.value).collect();
     Ok(access.app.store.invitations_for(&access.project.id, &emails, after, limit).await?)

@@ -67,7 +67,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBo
     let limit = page::limit(query.limit, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {
-        Some(user) => of_user(&access, access.user_id(user)?, &query, limit).await,
+        Some(user) => teams_of_user(&access, access.user_id(user)?, &query, limit).await,
         None if own.is_some() => Err(KnownError::Forbidden.into()),
         None => page(&access, query, limit).await,
     }
@@ -78,7 +78,7 @@ fn has(id: TeamId, name: &str, words: Option<&str>) -> bool {
     words.is_none_or(|words| name.to_lowercase().contains(&words.to_lowercase()) || TeamId::parse(words) == Ok(id))
 }
 
-async fn of_user(access: &Access<Client>, user: UserId, query: &TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {
+async fn teams_of_user(access: &Access<Client>, user: UserId, query: &TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {
     let (descending, by_creation) = (query.desc.is_some_and(|desc| desc.0), query.order_by.is_some());
     let order = (if by_creation { "created" } else { "joined" }, if descending { "desc" } else { "asc" });
     let cursors = Cursors::of(access, format_args!("teams/{user}/{}/{}", order.0, order.1));

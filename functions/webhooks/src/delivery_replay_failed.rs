@@ -25,7 +25,8 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
-pub struct ReplayFailed {
+#[schema(as = ReplayFailed)]
+pub struct ReplayRequest {
     /// Only events since this time, in milliseconds since the epoch. Rounded down to a whole
     /// second, like the times of events.
     #[schema(value_type = i64)]
@@ -33,7 +34,8 @@ pub struct ReplayFailed {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Replayed {
+#[schema(as = Replayed)]
+pub struct ReplayResult {
     /// The number of replayed events.
     count: usize,
     /// The `since_millis` of a request for the rest; `null` if nothing is left.
@@ -42,8 +44,8 @@ pub struct Replayed {
 
 pub async fn handle(
     access: Access<Admin>,
-    Input { body, path, .. }: Input<ReplayFailed, Nothing, EndpointPath>,
-) -> Result<Json<Replayed>, Error> {
+    Input { body, path, .. }: Input<ReplayRequest, Nothing, EndpointPath>,
+) -> Result<Json<ReplayResult>, Error> {
     let (app, lane, now) = (&access.app, lane(&access, path.id), access.app.clock.now());
     let since = Timestamp::from_second(body.since_millis.0.as_second()).unwrap_or_default();
     let (failed, next) = app.store.failed_webhooks(&lane, since).await?;
@@ -52,7 +54,7 @@ pub async fn handle(
     }
     let replays = failed.iter().map(|old| Replay::new(lane.clone(), old, app.entropy.ordered_uuid(now).into(), now));
     match app.store.replay_webhooks(replays.collect(), now).await {
-        Ok(count) => Ok(Json(Replayed { count, next_since_millis: next.map(Timestamp::as_millisecond) })),
+        Ok(count) => Ok(Json(ReplayResult { count, next_since_millis: next.map(Timestamp::as_millisecond) })),
         Err(store::Error::Conflict(_)) => Err(KnownError::WebhookEndpointNotFound.into()),
         Err(error) => Err(error.into()),
     }

@@ -35,7 +35,8 @@ pub struct SendTest {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Tested {
+#[schema(as = Tested)]
+pub struct TestEventResult {
     /// Whether the endpoint accepted the event.
     success: bool,
     /// Why the endpoint did not accept the event; absent if it did.
@@ -43,7 +44,7 @@ pub struct Tested {
     error_message: Option<String>,
 }
 
-pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<SendTest>) -> Result<Json<Tested>, Error> {
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<SendTest>) -> Result<Json<TestEventResult>, Error> {
     let (app, project) = (&access.app, &access.project.id);
     let row = match WebhookEndpointId::parse(&body.endpoint_id) {
         Ok(id) => app.store.webhook_endpoint(project, id).await?,
@@ -57,11 +58,11 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<SendTest>) 
     let outcome = attempt(app, project, &endpoint, &delivery, BUDGET).await;
     delivery.attempted_once(outcome.clone());
     app.store.put_webhook_delivery(&lane(&access, endpoint.id), &delivery).await?;
-    Ok(Json(if outcome.is_success() { Tested { success: true, error_message: None } } else { failed(reason(outcome)) }))
+    Ok(Json(if outcome.is_success() { TestEventResult { success: true, error_message: None } } else { failed(reason(outcome)) }))
 }
 
-fn failed(reason: String) -> Tested {
-    Tested { success: false, error_message: Some(reason) }
+fn failed(reason: String) -> TestEventResult {
+    TestEventResult { success: false, error_message: Some(reason) }
 }
 
 fn reason(attempt: Attempt) -> String {

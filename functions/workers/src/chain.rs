@@ -15,18 +15,18 @@ use store::{Error, optimistic};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::counting::{Fresh, count_active, first_link, note_sign_ins};
+use crate::counting::{FreshEntry, count_active, first_link, note_sign_ins};
 use crate::fail_point::reached;
 
 /// Maximum number of attempts when several workers extend the same chain.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Links all entries of a project's trail that are not linked yet, counts them in the project's
 /// figures, and returns their number. Does nothing for a deleted project.
 pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
     // Continues after links that other workers have added meanwhile.
-    optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
+    optimistic!(MAX_ATTEMPTS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
     Ok(linked)
 }
 
@@ -55,7 +55,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
             let fresh = |DayEntry { covered, entry }| {
                 let before = known.get(&covered.position);
                 let times = covered.count.map_or(1, |count| count - before.and_then(|it| it.count).unwrap_or_default());
-                is_new(&covered, before, now).then_some(Fresh { covered, entry, times })
+                is_new(&covered, before, now).then_some(FreshEntry { covered, entry, times })
             };
             let new = page.entries.into_iter().filter_map(fresh);
             chain.add(of_day, new.collect()).await?;
@@ -91,7 +91,7 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
+    async fn add(&mut self, day: Date, mut entries: Vec<FreshEntry>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
             // Permanent errors must not keep entries from being linked.

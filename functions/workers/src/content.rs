@@ -32,7 +32,7 @@ use crate::parties::Parties;
 const READS: usize = 100;
 
 /// The result of rendering an email, successful or not, to store in its entry.
-pub(crate) struct Rendered {
+pub(crate) struct RenderedEntry {
     /// The entry with the sources used, which can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
@@ -58,7 +58,7 @@ impl Letter {
 
 /// An email to send, or why it cannot be rendered; with its codes, so that they can be removed from
 /// the outcome.
-pub(crate) struct Opened {
+pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, Failure>,
     pub(crate) codes: Codes,
@@ -67,12 +67,12 @@ pub(crate) struct Opened {
 /// The emails of entries for their recipients. Emails with codes are rendered again with them, and
 /// so are emails without stored bodies, for example because these have expired. Emails that were
 /// not rendered because others took too long are left out.
-pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<Opened>, store::Error> {
+pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<OpenedEmail>, store::Error> {
     let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
     for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
         let id = row.entry.id;
         if let Some(letter) = body.and_then(|body| Letter::of(&row.entry, body)) {
-            opened.push(Opened { id, letter: Ok(letter), codes: row.entry.clear_codes() });
+            opened.push(OpenedEmail { id, letter: Ok(letter), codes: row.entry.clear_codes() });
             continue;
         }
         match sealed::opened(app, &row.project, &row.entry) {
@@ -83,7 +83,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
             Err(error) => {
                 tracing::error!(%error, %id, "the codes of an email cannot be decrypted");
                 let letter = Err(unsendable(app, "its codes cannot be decrypted with this deployment's secret, so send a new code"));
-                opened.push(Opened { id, letter, codes: Codes::default() });
+                opened.push(OpenedEmail { id, letter, codes: Codes::default() });
             }
         }
     }
@@ -94,7 +94,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         // A rendering error may contain a code, so it is replaced.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
         let letter = letter.map_err(|_| unsendable(app, "check its template and theme"));
-        opened.push(Opened { id: row.entry.id, letter, codes: Codes::of(&row.entry.variables) });
+        opened.push(OpenedEmail { id: row.entry.id, letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)
 }
@@ -120,25 +120,25 @@ fn unsendable(app: &App, why: &str) -> Failure {
 }
 
 /// An entry, with the input for rendering it or why it cannot be rendered.
-struct Prepared {
+struct PreparedEntry {
     entry: OutboxEntry,
     job: Result<Job, String>,
 }
 
 /// Renders entries of one project. The results are in the order of the entries; `None` if an entry
 /// was not rendered because others took too long.
-pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<Rendered>>, store::Error> {
-    let documents = Documents::of(app, parties, rows).await?;
+pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<RenderedEntry>>, store::Error> {
+    let documents = Documents::read(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
     let jobs = prepared.iter().filter_map(|prepared| prepared.job.clone().ok()).collect();
     let mut renderings = sandbox::render_all(jobs).await.into_iter();
-    let rendered = prepared.into_iter().map(|Prepared { entry, job }| {
+    let rendered = prepared.into_iter().map(|PreparedEntry { entry, job }| {
         let unsubscribe_url = job.as_ref().ok().and_then(|job| job.context.unsubscribe_link.clone());
         let rendering = match job {
             Ok(_) => renderings.next().flatten()?,
             Err(error) => Err(error),
         };
-        Some(Rendered { entry, rendering, unsubscribe_url })
+        Some(RenderedEntry { entry, rendering, unsubscribe_url })
     });
     Ok(rendered.collect())
 }
@@ -152,11 +152,11 @@ fn is_proved(entry: &OutboxEntry, user: Option<&User>) -> bool {
     }
 }
 
-async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &OutboxRow) -> Result<Prepared, store::Error> {
+async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &OutboxRow) -> Result<PreparedEntry, store::Error> {
     let (owner, user) = parties.to(app, row).await?;
     let mut entry = row.entry.clone();
     entry.is_to_stranger = entry.is_of_service() && !is_proved(&entry, user.as_ref());
-    let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project no longer exists".to_owned()) }) };
+    let Some(owner) = owner else { return Ok(PreparedEntry { entry, job: Err("the project no longer exists".to_owned()) }) };
     if let Some(template) = template_key(&row.project, &entry).and_then(|key| documents.get(&key)) {
         entry.source.subject = Some(template.subject.clone());
         entry.source.html = Some(template.html.clone());
@@ -171,7 +171,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         None => None,
         Some(id) => match theme(app, owner, id, documents).await? {
             None if entry.source.builtin.is_none() => {
-                return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
+                return Ok(PreparedEntry { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
             }
             // If a built-in email's theme was deleted, the default theme is used, so that nobody is
             // locked out.
@@ -183,14 +183,14 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         _ => None,
     };
     let job = job(owner, user.as_ref(), &entry, theme, unsubscribe_link);
-    Ok(Prepared { entry, job: Ok(job) })
+    Ok(PreparedEntry { entry, job: Ok(job) })
 }
 
 /// Templates and themes of several entries, read together.
 struct Documents(HashMap<Key, MailDocument>);
 
 impl Documents {
-    async fn of(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
+    async fn read(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
         let keys: HashSet<Key> = rows.iter().flat_map(|row| keys(parties, row)).collect();
         let mut found = HashMap::new();
         // With up to three keys per entry, the keys may not fit into one batch.

@@ -17,7 +17,7 @@ use wire::id::{ProjectId, UserId};
 use crate::fail_point::reached;
 
 /// An entry to be linked.
-pub(crate) struct Fresh {
+pub(crate) struct FreshEntry {
     pub(crate) covered: CoveredEntry,
     pub(crate) entry: Option<Entry>,
     /// How often its event has happened since it was last linked.
@@ -26,26 +26,26 @@ pub(crate) struct Fresh {
 
 /// Maximum number of items for a link's counters: a transaction has at most 100, and a single entry
 /// takes at most about 60.
-const MOST_COUNTERS: usize = 90;
+const MAX_COUNTERS: usize = 90;
 
 /// How many of the first entries fit into one link, and their counters.
-pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
+pub(crate) fn first_link(entries: &[FreshEntry], max: usize) -> (usize, Counters) {
     let mut counters = Counters::default();
-    for (number, fresh) in entries.iter().enumerate().take(most) {
+    for (number, fresh) in entries.iter().enumerate().take(max) {
         let mut with = counters.clone();
         if let Some(entry) = &fresh.entry {
             with.add(entry, fresh.times);
         }
-        if number > 0 && with.len() > MOST_COUNTERS {
+        if number > 0 && with.len() > MAX_COUNTERS {
             return (number, counters);
         }
         counters = with;
     }
-    (entries.len().min(most), counters)
+    (entries.len().min(max), counters)
 }
 
 /// Counts the users in these entries, each once a day.
-pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {
         if let Actor::User { user_id, .. } = entry.actor {
@@ -65,7 +65,7 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
 
 /// Notes the last sign-in of each user as activity. Token refreshes note it themselves; sign-ins
 /// leave it to this worker, because most of them do not write the user's item.
-pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
+pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {
         if let Some(user) = entry.user_id {

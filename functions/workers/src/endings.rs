@@ -20,23 +20,24 @@ use tokio::time::Instant;
 
 /// How long a client has to repeat the request to delete a team or user before a worker continues
 /// the deletion. For projects there is no wait, because requests only begin their deletion.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
+const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// Time reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
 /// The minimum time for a deletion: enough to find that nothing is left.
-const LEAST_SHARE: Duration = Duration::from_secs(10);
+const MIN_SHARE: Duration = Duration::from_secs(10);
 
 /// Continues the pending deletions, one after another, until `end`. Skips those that a client may
-/// still complete by repeating its request (`PATIENCE`). Returns how many deletions were completed.
+/// still complete by repeating its request (`REPEAT_TIMEOUT`). Returns how many deletions were
+/// completed.
 ///
-/// The time is divided equally among the remaining deletions, but each gets at least `LEAST_SHARE`.
+/// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
 /// Every minute begins with a different deletion. So none waits for the end of another one, even if
 /// that takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
-    endings.retain(|ending| matches!(ending.what, DeletionTarget::Project { .. }) || now.duration_since(ending.begun_at) >= PATIENCE);
+    endings.retain(|ending| matches!(ending.what, DeletionTarget::Project { .. }) || now.duration_since(ending.begun_at) >= REPEAT_TIMEOUT);
     let minute = usize::try_from(now.as_second() / 60).unwrap_or_default();
     let first = minute.checked_rem(endings.len()).unwrap_or_default();
     endings.rotate_left(first);
@@ -46,7 +47,7 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
         if left.is_zero() {
             break;
         }
-        let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(LEAST_SHARE).min(left);
+        let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(MIN_SHARE).min(left);
         match complete(app, ending, Instant::now() + share).await {
             Ok(is_done) => done += usize::from(is_done),
             // The next step continues this deletion; others are not affected.

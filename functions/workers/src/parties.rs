@@ -16,7 +16,7 @@ pub(crate) struct Parties {
 }
 
 impl Parties {
-    pub(crate) async fn of(app: &App, rows: &[OutboxRow]) -> Result<Self, store::Error> {
+    pub(crate) async fn read(app: &App, rows: &[OutboxRow]) -> Result<Self, store::Error> {
         let projects = rows.iter().map(|row| row.project.clone()).collect();
         let users = rows.iter().filter_map(|row| Some((row.project.clone(), row.entry.to.user_id()?))).collect();
         let (projects, users) = app.store.parties(projects, users).await?;
@@ -28,7 +28,7 @@ impl Parties {
     }
 
     /// An entry's project and the user it is for; `None` if they do not exist, or it is not for a
-    /// user. If the entry was edited after [`Self::of`] read the users, its new recipient is read
+    /// user. If the entry was edited after [`Self::read`] read the users, its new recipient is read
     /// separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {

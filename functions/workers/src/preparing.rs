@@ -60,7 +60,7 @@ pub(crate) async fn prepare(
             break;
         }
         let rows = app.store.outbox_rows(chunk).await?;
-        let parties = &Parties::of(app, &rows).await?;
+        let parties = &Parties::read(app, &rows).await?;
         done += advance(app, parties, rows).await;
     }
     Ok(done)
@@ -94,7 +94,7 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("rendering", rows.len());
-    let Counted { rows, stored, folded } = counted_notices(app, rows).await;
+    let CountedEntries { rows, stored, folded } = counted_notices(app, rows).await;
     let skipped = folded.len();
     for part in parts(folded) {
         app.store.move_outbox_entries(part).await?;
@@ -125,7 +125,7 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
 
 /// Claimed entries with their notices counted.
 #[derive(Default)]
-struct Counted {
+struct CountedEntries {
     /// The entries to render.
     rows: Vec<OutboxRow>,
     /// The same entries as in the table, where the changes from counting are written together with
@@ -137,8 +137,8 @@ struct Counted {
 
 /// Counts the notices among claimed entries ([`gate`]). If counting a notice fails, it is tried
 /// again after its claim has expired.
-async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> Counted {
-    let mut found = Counted::default();
+async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> CountedEntries {
+    let mut found = CountedEntries::default();
     for mut row in rows {
         let stored = row.entry.clone();
         if row.entry.notice.is_some() {

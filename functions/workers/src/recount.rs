@@ -16,24 +16,24 @@ use crate::chain;
 
 /// Maximum number of users that the worker counts by itself in a project whose users were never
 /// counted or whose lists are incomplete.
-pub const MOST_USERS: usize = 2000;
+pub const MAX_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 /// Number of trail entries read at once.
 const READ: usize = 500;
 /// The list of users may lack changes begun up to this long before it was read: longer than the
 /// longest request plus the difference between the clocks of two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
-/// Recounts the users and teams of a project, at most `most` users; `None` if there are more. The
+/// Recounts the users and teams of a project, at most `max` users; `None` if there are more. The
 /// result is exact even if requests change accounts meanwhile. Fails with
 /// [`store::Error::Contended`] if accounts change faster than they can be read.
-pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
+pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
-    let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
+    let Some(mut users) = app.store.tallies_of_users(project, max).await? else { return Ok(None) };
     app.store.list_older_users(project).await?;
     // Only accounts changed since the list was read are read again, so each round is short.
-    let tally = optimistic!(ROUNDS, |_| {
+    let tally = optimistic!(MAX_ATTEMPTS, |_| {
         chain::link(app, project).await?;
         let before = app.store.totals(project).await?;
         let changed = changed_since(app, project, since).await?;

@@ -33,7 +33,7 @@ pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<boo
         let rows = app.store.outbox_rows(chunk).await?;
         let begun = |row: &OutboxRow| matches!(row.entry.stage, Stage::Rendering { .. } | Stage::Sending { .. });
         let rows: Vec<OutboxRow> = rows.into_iter().filter(begun).collect();
-        let parties = &Parties::of(app, &rows).await?;
+        let parties = &Parties::read(app, &rows).await?;
         let moves = rows.into_iter().filter_map(|row| settle(app, parties, row, arrived)).collect();
         for part in parts(moves) {
             settled += app.store.move_outbox_entries(part).await?.len();

@@ -14,11 +14,11 @@ use store::{Contention as _, optimistic};
 use wire::id::{EmailId, ProjectId};
 
 /// Maximum number of attempts to apply a report when its entry is changed concurrently.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 /// A report and its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct EntryReport {
     pub project: ProjectId,
     pub entry: EmailId,
     pub report: Report,
@@ -26,7 +26,7 @@ pub struct Told {
 
 /// Parses an SES event. `None` if it is malformed, of a kind that changes nothing, or about an
 /// email that this service did not send.
-pub fn read(event: &Value) -> Option<Told> {
+pub fn read(event: &Value) -> Option<EntryReport> {
     let detail = &event["detail"];
     let tag = |name: &str| detail["mail"]["tags"][name][0].as_str();
     let (kind, part) = match detail["eventType"].as_str()? {
@@ -44,13 +44,13 @@ pub fn read(event: &Value) -> Option<Told> {
     let times = [&detail[part]["timestamp"], &detail["mail"]["timestamp"], &event["time"]];
     let at: Timestamp = times.into_iter().find_map(|time| time.as_str()?.parse().ok())?;
     let report = Report { attempt: tag(tags::ATTEMPT)?.parse().ok()?, kind, at: at.as_millisecond() };
-    Some(Told { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
+    Some(EntryReport { project: ProjectId::parse(tag(tags::PROJECT)?).ok()?, entry: EmailId::parse(tag(tags::ENTRY)?).ok()?, report })
 }
 
 /// Applies a report to its entry. Returns whether the entry exists and the report contained
 /// something new.
-pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
-    optimistic!(ROUNDS, |_| {
+pub async fn take(app: &App, told: &EntryReport) -> Result<bool, store::Error> {
+    optimistic!(MAX_ATTEMPTS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };
         let Some(next) = row.entry.clone().report(told.report, app.clock.now()) else { return Ok(false) };
         let moved = app.store.move_outbox_entries(vec![OutboxMove::new(row, next)]).await?;

@@ -25,13 +25,13 @@ use tokio::time::{Instant, sleep};
 use wire::clock::Millis;
 use wire::id::ProjectId;
 
-use crate::content::{self, Letter, Opened};
+use crate::content::{self, Letter, OpenedEmail};
 use crate::fail_point::reached;
 use crate::parties::Parties;
 use crate::tokens::Tokens;
-use crate::turns::{CHUNK, REST, SHARE, Turns};
+use crate::turns::{CHUNK, COOLDOWN, SHARE, Turns};
 
-const SETTLE_TRIES: u32 = 5;
+const MAX_SETTLE_RETRIES: u32 = 5;
 /// Number of parallel tasks: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
 
@@ -56,7 +56,7 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
 /// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
 /// They also stay queued once the mail service accepts no more emails: the turn then ends after
-/// [`REST`]; refused emails do not count, and their tokens are returned. From then on, a turn
+/// [`COOLDOWN`]; refused emails do not count, and their tokens are returned. From then on, a turn
 /// begins with one email, and continues only if the mail service accepts it
 /// ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
@@ -81,13 +81,13 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
             break;
         }
         let rows = app.store.outbox_rows(chunk).await?;
-        let parties = &Parties::of(app, &rows).await?;
+        let parties = &Parties::read(app, &rows).await?;
         // If the project's mail server was set or removed meanwhile, this turn is of the wrong
         // kind.
         if has_server(parties.project(project)) != is_own {
             break;
         }
-        let sending = &Sending { app, mailer, parties, until, refused: &refused };
+        let sending = &SendingRun { app, mailer, parties, until, refused: &refused };
         let now = app.clock.now();
         let (mut expired, mut claims) = (Vec::new(), Vec::new());
         for row in rows {
@@ -109,7 +109,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     sent -= refused;
     tokens.give_back(sent).await?;
     if refused > 0 {
-        sleep(REST).await;
+        sleep(COOLDOWN).await;
     }
     Ok(sent + skipped)
 }
@@ -120,7 +120,7 @@ fn has_server(project: Option<&SendingProject>) -> bool {
 }
 
 /// What is needed to send a project's emails.
-struct Sending<'a> {
+struct SendingRun<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
     parties: &'a Parties,
@@ -131,10 +131,10 @@ struct Sending<'a> {
 }
 
 /// Claims queued emails, sends them in parallel and returns how many it claimed. An email counts
-/// once for each of its addresses, here and in [`Sending::refused`]. Outcomes available at the same
-/// time are written together.
-async fn send_all(sending: &Sending<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
-    let Sending { app, parties, until, .. } = *sending;
+/// once for each of its addresses, here and in [`SendingRun::refused`]. Outcomes available at the
+/// same time are written together.
+async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    let SendingRun { app, parties, until, .. } = *sending;
     // Rendering may be slow, so it comes before the claim: an edit meanwhile takes precedence.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
@@ -163,15 +163,15 @@ async fn send_all(sending: &Sending<'_>, mut claims: Vec<OutboxMove>) -> Result<
 
 /// Sends a claimed email and returns the entry with the outcome. `None` if the recipient cannot be
 /// read.
-async fn send(sending: &Sending<'_>, row: OutboxRow, opened: Opened) -> Option<OutboxMove> {
-    let Sending { app, mailer, parties, refused, .. } = *sending;
+async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> Option<OutboxMove> {
+    let SendingRun { app, mailer, parties, refused, .. } = *sending;
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties
         .to(app, &row)
         .await
         .inspect_err(|error| tracing::warn!(%error, "the recipient of an email could not be read from the table"))
         .ok()?;
-    let Opened { letter, codes, .. } = opened;
+    let OpenedEmail { letter, codes, .. } = opened;
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),
@@ -179,7 +179,7 @@ async fn send(sending: &Sending<'_>, row: OutboxRow, opened: Opened) -> Option<O
             let message = format!("an email can have at most {MAX_ADDRESSES} addresses: send several emails");
             Outcome::Final(Failure::new(app.clock.now(), "REJECTED", message))
         }
-        (Ok(to), Ok(letter)) => match Envelope::of(app, &row.project, project) {
+        (Ok(to), Ok(letter)) => match Envelope::open(app, &row.project, project) {
             Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
             Err(error) => {
                 let failure = Failure::new(
@@ -205,7 +205,7 @@ async fn send(sending: &Sending<'_>, row: OutboxRow, opened: Opened) -> Option<O
 /// outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
-    for left in (0..=SETTLE_TRIES).rev() {
+    for left in (0..=MAX_SETTLE_RETRIES).rev() {
         match app.store.move_outbox_entries(moves.clone()).await {
             Err(store::Error::Unavailable(reason)) if left > 0 => {
                 tracing::warn!(reason, "an attempt to write the outcomes of emails failed");
@@ -241,7 +241,7 @@ struct Envelope {
 }
 
 impl Envelope {
-    fn of(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
+    fn open(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
         let email = project.map(|project| &project.config.email);
         let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
         let server = email.and_then(|email| email.server.as_ref()).map(|server| Server::open(server, id, &app.sealer)).transpose()?;

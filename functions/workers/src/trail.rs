@@ -24,14 +24,14 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 ///
 /// Also updates the project's figures (`crate::counting`). If entries were linked and the project
 /// was never counted or its lists of users are incomplete, all its users are counted and listed,
-/// unless there are more than [`MOST_USERS`](recount::MOST_USERS).
+/// unless there are more than [`MAX_USERS`](recount::MAX_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let linked = chain::link(app, project).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
     if let Some(totals) = totals.filter(|totals| !totals.is_complete()) {
         // The totals of a counted project show whether it is too large to recount here.
-        let is_large = totals.counted_at.is_some() && totals.users() > recount::MOST_USERS;
-        let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MOST_USERS).await };
+        let is_large = totals.counted_at.is_some() && totals.users() > recount::MAX_USERS;
+        let counted = if is_large { Ok(None) } else { recount::totals(app, project, recount::MAX_USERS).await };
         match counted {
             // A failed count must not keep entries from being linked. The next link tries again.
             Err(error) => tracing::warn!(%error, %project, "the users of a project were not counted"),

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use wire::environment::{Error, variable};
 
 /// How long the start may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Starts a function.
 pub struct Wake {
@@ -36,7 +36,7 @@ impl Wake {
         let is_set = request.set_method("POST").is_ok() && request.set_uri(path).is_ok();
         request.headers_mut().insert("x-amz-invocation-type", "Event");
         request.headers_mut().insert("content-type", "application/json");
-        match timeout(PATIENCE, self.client.exchange(request)).await {
+        match timeout(TIMEOUT, self.client.exchange(request)).await {
             Ok(Ok(answer)) if answer.status().is_success() && is_set => {}
             Ok(Ok(answer)) => tracing::warn!(status = answer.status().as_u16(), self.function, "a function was not started"),
             Ok(Err(error)) => tracing::warn!(?error, self.function, "a function was not started"),

@@ -6,7 +6,7 @@ import { count } from "./core/format.js";
 export const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many}`;
 
 /** The first few ids, and how many more there are. */
-const some = (ids, most = 5) => [ids.slice(0, most).join(", "), ids.length > most && `${count(ids.length - most)} more`].filter(Boolean).join(" and ");
+const some = (ids, max = 5) => [ids.slice(0, max).join(", "), ids.length > max && `${count(ids.length - max)} more`].filter(Boolean).join(" and ");
 
 export const texts = {
   console: "Console",

@@ -42,7 +42,7 @@ impl Flush for File {
 
 impl Commits {
     /// Opens the write-ahead log of the open database in this file.
-    pub(crate) fn of(database: &Path) -> io::Result<Self> {
+    pub(crate) fn open(database: &Path) -> io::Result<Self> {
         // If the path is a link, the log is next to its target.
         let mut log = database.canonicalize()?.into_os_string();
         log.push("-wal");

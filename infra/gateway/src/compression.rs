@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 /// The minimum size for compression, in bytes: smaller responses fit in one packet anyway.
-const LEAST: u64 = 1024;
+const MIN_BYTES: u64 = 1024;
 
 /// Compresses the response if it is public text, long enough, and the client accepts gzip. A
 /// compressed response has a weak validator, because its bytes differ from the document's (RFC 9110
@@ -37,7 +37,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
             }
             response
         }
-        StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= LEAST => {
+        StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= MIN_BYTES => {
             if is_head {
                 // HEAD has no body to compress, so the compressed length is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 /// milliseconds.
 const CHECKED: u64 = 4 << 20;
 /// How long another process may keep the file locked.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A database that cannot be used, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
 /// larger than [`CHECKED`], only the schema is read.
 fn check(path: &Path) -> rusqlite::Result<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(TIMEOUT)?;
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     if path.metadata().is_ok_and(|file| file.len() > CHECKED) {
         return Ok("ok".to_owned());

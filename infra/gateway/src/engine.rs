@@ -25,12 +25,12 @@ use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
 use bytes::Bytes;
-use calls::{Written, reads, touches_outbox, trails_of, written};
+use calls::{WrittenItems, reads, touches_outbox, trails_of, written};
 use connector::Connector;
-use direct::Direct;
+use direct::DirectReader;
 use dynoxide::{Database, DynoxideError};
 use feed::{Feed, note_shared};
-use recent::Recent;
+use recent::RecentReads;
 use store::{Store, table};
 use tokio::sync::Notify;
 use trails::Trails;
@@ -40,7 +40,7 @@ use writers::Writers;
 
 pub use self::dispatch::dispatch;
 pub use self::feed::{Batch, TABLE};
-pub use self::observe::{Fault, Observe};
+pub use self::observe::{InjectedError, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
 
@@ -53,7 +53,7 @@ pub struct Engine {
     trails: Arc<Trails>,
     commits: Arc<OnceLock<Commits>>,
     feed: Arc<Feed>,
-    recent: Arc<Recent>,
+    recent: Arc<RecentReads>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +95,7 @@ impl Engine {
 
     fn on(database: Database, file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Self {
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
-        let (feed, recent) = (Arc::new(Feed::default()), Arc::new(Recent::default()));
+        let (feed, recent) = (Arc::new(Feed::default()), Arc::new(RecentReads::default()));
         let is_observed = observer.is_some();
         let connector = Connector {
             database: database.clone(),
@@ -110,7 +110,7 @@ impl Engine {
         let mut store = Store::in_process(connector, TABLE, entropy.clone());
         // Observers must see every call, and direct reads would bypass them.
         if !is_observed {
-            store = store.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(&recent))));
+            store = store.answered_by(Arc::new(DirectReader::new(database.clone(), Arc::clone(&recent))));
         }
         if file.is_none() {
             recent.begin(None);
@@ -161,7 +161,7 @@ impl Engine {
     /// for the disk, so this method must not be called for an engine that is also served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
-        let commits = Commits::of(file).map_err(|error| failed(error.to_string()))?;
+        let commits = Commits::open(file).map_err(|error| failed(error.to_string()))?;
         if self.commits.set(commits).is_ok() {
             // The engine has no other way to set `synchronous = NORMAL`; its other settings are
             // unchanged.
@@ -226,7 +226,7 @@ impl Engine {
     /// Deletes expired items, page by page so as not to block requests; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
-        let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(Written::Any));
+        let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(WrittenItems::Any));
         let deleted = tokio::task::spawn_blocking(move || {
             let _write = write;
             database.sweep_ttl()

@@ -22,7 +22,7 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 use wire::id::ProjectId;
 
-use crate::saved_keys::{Saved, quoted};
+use crate::saved_keys::{SavedKeys, quoted};
 
 /// The id of a project and one key of each kind, in plain text.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ impl Keys {
 
     /// Chooses the keys of the first project: from the environment, from an earlier start, or newly
     /// created.
-    pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+    pub fn choose(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         let parsed =
             |text: String| ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"));
         let set = variable(PROJECT_ID).map(parsed).transpose()?;
@@ -85,11 +85,11 @@ impl Keys {
     }
 
     /// Chooses the keys of the project `internal` in the same way as [`Self::choose`].
-    pub fn choose_internal(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+    pub fn choose_internal(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
     }
 
-    fn chosen(role: Role, project_id: ProjectId, saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+    fn chosen(role: Role, project_id: ProjectId, saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         let mut secrets = Vec::with_capacity(KeyKind::ALL.len());
         for (name, kind) in role.names().into_iter().zip(KeyKind::ALL) {
             let text = variable(name).or_else(|| saved.value(name));
@@ -193,15 +193,15 @@ mod tests {
         let (first, internal) = (Keys::generate(&entropy, entropy.uuid().into()), Keys::generate(&entropy, ProjectId::internal()));
         let old = format!("{}{}", first.lines(Role::First), internal.lines(Role::Internal));
         std::fs::write(&file, &old).unwrap();
-        let saved = Saved::read(Some(&file)).unwrap();
+        let saved = SavedKeys::read(Some(&file)).unwrap();
         assert_eq!(Keys::choose(&saved, &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         let page_key = PageKey::choose(&saved, &entropy).unwrap();
         saved.write(&file, &[first.lines(Role::First), internal.lines(Role::Internal), page_key.line()]).unwrap();
         let new = std::fs::read_to_string(&file).unwrap();
         assert!(new.lines().all(|line| line.starts_with("export GATELET_")), "{new}");
         assert_eq!(new.replace(EXPORT, ""), old + &page_key.line());
-        assert_eq!(PageKey::choose(&Saved::read(Some(&file)).unwrap(), &entropy).unwrap().line(), page_key.line());
-        assert_eq!(Keys::choose(&Saved::read(Some(&file)).unwrap(), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
+        assert_eq!(PageKey::choose(&SavedKeys::read(Some(&file)).unwrap(), &entropy).unwrap().line(), page_key.line());
+        assert_eq!(Keys::choose(&SavedKeys::read(Some(&file)).unwrap(), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -20,7 +20,7 @@ use subtle::ConstantTimeEq as _;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
-use crate::saved_keys::Saved;
+use crate::saved_keys::SavedKeys;
 
 pub(crate) const NAME: &str = "GATELET_PAGE_KEY";
 /// The query parameter with the key in the link to the pages.
@@ -35,7 +35,7 @@ pub struct PageKey(SecretString);
 
 impl PageKey {
     /// Chooses the key: from the environment, from an earlier start, or newly created.
-    pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+    pub fn choose(saved: &SavedKeys, entropy: &Entropy) -> anyhow::Result<Self> {
         let Some(text) = variable(NAME).or_else(|| saved.value(NAME)) else {
             return Ok(Self(format!("page_{}", entropy.code().expose_secret()).into()));
         };
@@ -46,7 +46,7 @@ impl PageKey {
     }
 
     /// The saved key of a gateway that has run before; `None` if no key is saved.
-    pub(crate) fn saved(saved: &Saved) -> Option<Self> {
+    pub(crate) fn saved(saved: &SavedKeys) -> Option<Self> {
         saved.value(NAME).map(|text| Self(text.into()))
     }
 

@@ -13,9 +13,9 @@ pub(crate) const EXPORT: &str = "export ";
 
 /// The content of `keys.env`.
 #[derive(Default)]
-pub struct Saved(String);
+pub struct SavedKeys(String);
 
-impl Saved {
+impl SavedKeys {
     /// Reads the file; a missing one counts as empty.
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = file else { return Ok(Self::default()) };

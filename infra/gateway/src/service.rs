@@ -30,7 +30,7 @@ use workers::webhooks::Courier;
 use crate::compression::compressed;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::pages::{self, Extent, Private};
+use crate::pages::{self, Extent, PrivateDetails};
 
 /// How often the outbox and webhook workers check for work on their own: nothing wakes them when a
 /// scheduled email or a retry becomes due, or when a lease expires.
@@ -45,7 +45,7 @@ pub struct Parts {
     pub entropy: Entropy,
     pub hasher: Hasher,
     /// Details for the private pages; `None` disables these pages.
-    pub private_pages: Option<Private>,
+    pub private_pages: Option<PrivateDetails>,
 }
 
 /// A gateway, ready to answer.

@@ -50,7 +50,7 @@ fn slip(method: &Method, path: &str) -> PathSlip {
 }
 
 /// The fallback of a deployment, with the console if the operator wants it (`GATELET_CONSOLE=on`).
-pub fn of_deployment(app: &App) -> axum::Router<App> {
+pub fn deployment_router(app: &App) -> axum::Router<App> {
     if settings::has_console() { with_console(router(app)) } else { router(app) }
 }
 

@@ -33,14 +33,14 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// How many changes turn a path's segments into a route's, up to `most`. The word before a
+/// How many changes turn a path's segments into a route's, up to `max`. The word before a
 /// parameter must not be missing (`after_gap`), as a parameter takes any value.
-fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Option<usize> {
+fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Option<usize> {
     let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
-    let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, most.checked_sub(MISSING)?, true)? + MISSING));
+    let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, max.checked_sub(MISSING)?, true)? + MISSING));
     let matching = given.split_first().and_then(|(first, others)| {
         let edits = if own.starts_with('{') { (!after_gap).then_some(0) } else { edits(first, own) }?;
-        Some(changes(others, rest, most.checked_sub(edits)?, false)? + edits)
+        Some(changes(others, rest, max.checked_sub(edits)?, false)? + edits)
     });
     [lacking.flatten(), matching].into_iter().flatten().min()
 }
@@ -48,8 +48,8 @@ fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Opti
 /// How many characters must be added, removed or replaced to turn a word into a route's, ignoring
 /// case; `None` for more than a quarter of them.
 fn edits(given: &str, own: &str) -> Option<usize> {
-    let most = own.len().div_ceil(4);
-    if given.len().abs_diff(own.len()) > most {
+    let max = own.len().div_ceil(4);
+    if given.len().abs_diff(own.len()) > max {
         return None;
     }
     // The changes from each prefix of `own` to the part of `given` read so far.
@@ -62,5 +62,5 @@ fn edits(given: &str, own: &str) -> Option<usize> {
             row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
         }
     }
-    row.last().copied().filter(|edits| *edits <= most)
+    row.last().copied().filter(|edits| *edits <= max)
 }

@@ -1,15 +1,15 @@
 //! `infra new`: creates an operation that compiles, answers requests and passes the contract tests,
 //! for its author to start from.
 
-mod asked;
 mod lists;
+mod request;
 mod texts;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-pub use self::asked::{Asked, NewOperation};
+pub use self::request::{NewOperation, OperationRequest};
 use crate::checked_in::File;
 
 impl NewOperation {

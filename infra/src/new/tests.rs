@@ -6,7 +6,7 @@ use crate::workspace::root;
 
 fn asked([area, name, method, path]: [&str; 4]) -> anyhow::Result<NewOperation> {
     let [area, name, method, path] = [area, name, method, path].map(str::to_owned);
-    NewOperation::of(Asked { area, name, method, path, summary: None }, &root(), &operations::all())
+    NewOperation::validate(OperationRequest { area, name, method, path, summary: None }, &root(), &operations::all())
 }
 
 /// The texts of the files created for these arguments.

@@ -4,7 +4,7 @@ use api::http::Verb;
 use api::http::version::gateway_path;
 use serde::Serialize;
 
-use super::asked::{BODY, NewOperation};
+use super::request::{BODY, NewOperation};
 use crate::render::{Source, render_with};
 
 const OPERATION: Source = ("operation.rs", include_str!("../../new/operation.rs.j2"));

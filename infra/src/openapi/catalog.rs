@@ -28,10 +28,10 @@ pub fn entries() -> Vec<CodeEntry> {
         hint: problem.hint(),
         details: Vec::new(),
     });
-    KnownError::samples().map(|error| of(&error)).chain(content).collect()
+    KnownError::samples().map(|error| entry(&error)).chain(content).collect()
 }
 
-fn of(error: &KnownError) -> CodeEntry {
+fn entry(error: &KnownError) -> CodeEntry {
     let (code, body) = (ErrorCode::from(error), error.body());
     let details = body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default();
     CodeEntry { code: code.name(), status: code.status().as_u16(), text: code.meaning().to_owned(), hint: code.hint().into(), details }

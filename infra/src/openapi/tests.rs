@@ -29,7 +29,7 @@ struct Path {
 
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-struct Loose {
+struct LooseBody {
     name: Option<String>,
 }
 
@@ -41,7 +41,7 @@ struct Page {
 }
 
 #[derive(serde::Serialize, ToSchema)]
-struct Edited {
+struct EditedEmail {
     id: String,
 }
 
@@ -60,16 +60,18 @@ fn document() -> Value {
     let patch = Route::patch("emails-patch", "/api/v1/emails/outbox/{id}").summary("Edits an email").errors(errors);
     let app = Route::get("content-app", "/api/v1/apps/{app_id}").summary("Gives an app").content().problems(&["app_not_found"]);
     let operations = vec![
-        operation::<Access<Server>, Patch, Json<Edited>>(patch),
+        operation::<Access<Server>, Patch, Json<EditedEmail>>(patch),
         operation::<Access<Client>, HeaderMap, Response>(Route::get("auth-go", "/api/v1/auth/go/{provider_id}").summary("Goes")),
         operation::<State<App>, HeaderMap, Json<Data<Vec<content::App>>>>(
             Route::get("content-apps", "/api/v1/apps").summary("Lists apps").content(),
         ),
         operation::<State<App>, HeaderMap, Json<Data<content::App>>>(app),
-        operation::<State<App>, Input<Loose>, Response>(
+        operation::<State<App>, Input<LooseBody>, Response>(
             Route::post("edge-loose", "/api/v1/loose").summary("Takes").ignores_unknown_fields(),
         ),
-        operation::<State<App>, Input<Loose>, Response>(Route::post("auth-token", "/api/v1/token").summary("Exchanges").token_endpoint()),
+        operation::<State<App>, Input<LooseBody>, Response>(
+            Route::post("auth-token", "/api/v1/token").summary("Exchanges").token_endpoint(),
+        ),
     ];
     serde_json::to_value(document_of(&operations, "https://api.example.com", "https://example.com")).unwrap()
 }
@@ -95,7 +97,7 @@ fn errors_are_grouped_by_status() {
     assert_eq!(answers["412"]["x-codes"], json!(["PRECONDITION_FAILED"]));
     assert_eq!(answers["403"]["x-codes"], json!(["INSUFFICIENT_ACCESS_TYPE", "RESTRICTED_USER_NOT_ALLOWED"]));
     assert!(answers["400"]["x-codes"].as_array().unwrap().contains(&json!("SCHEMA_ERROR")));
-    assert_eq!(answers["200"]["content"]["application/json"]["schema"]["$ref"], "#/components/schemas/Edited");
+    assert_eq!(answers["200"]["content"]["application/json"]["schema"]["$ref"], "#/components/schemas/EditedEmail");
 }
 
 #[test]
@@ -126,9 +128,9 @@ fn bodies_and_public_content_allow_no_additional_fields() {
         document["paths"]["/api/v1/apps"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]["additionalProperties"],
         false
     );
-    assert!(schemas["Edited"]["additionalProperties"].is_null());
-    assert!(schemas["Loose"]["properties"]["name"].is_object());
-    assert!(schemas["Loose"]["additionalProperties"].is_null());
+    assert!(schemas["EditedEmail"]["additionalProperties"].is_null());
+    assert!(schemas["LooseBody"]["properties"]["name"].is_object());
+    assert!(schemas["LooseBody"]["additionalProperties"].is_null());
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl Document {
     }
 
     /// The text of the document as HTML, with its links and the broken ones.
-    pub fn html(&self, api_url: &str) -> Rendered {
+    pub fn html(&self, api_url: &str) -> RenderedDocument {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
     }
@@ -112,7 +112,7 @@ pub(super) fn groups() -> impl Serialize + use<> {
 
 /// A document as HTML.
 #[derive(Debug, Default)]
-pub struct Rendered {
+pub struct RenderedDocument {
     pub html: String,
     /// The ids of its headings.
     pub anchors: Vec<String>,
@@ -128,8 +128,8 @@ pub fn anchors(text: &str) -> Vec<String> {
 }
 
 /// Renders the Markdown of the document `name`.
-fn render(text: &str, name: &str) -> Rendered {
-    let (mut rendered, mut events, mut ids) = (Rendered::default(), Vec::new(), HeadingIds::default());
+fn render(text: &str, name: &str) -> RenderedDocument {
+    let (mut rendered, mut events, mut ids) = (RenderedDocument::default(), Vec::new(), HeadingIds::default());
     let mut heading: Option<(usize, String)> = None;
     let mut code: Option<Block> = None;
     for event in Parser::new_ext(text, OPTIONS) {
@@ -189,7 +189,7 @@ const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
 /// The URL of a link on pages. In Markdown, a link to another document is the path of its file,
 /// relative to the linking file.
-fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
+fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let is_web = ["http://", "https://", "mailto:", "/"].iter().any(|start| url.starts_with(start));
     if is_web {
         return url.to_owned().into();
@@ -213,7 +213,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
 
 /// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, as pages load
 /// pictures only from this service.
-fn source(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
+fn source(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));
     match path.filter(|path| picture(path).is_some()) {
         Some(path) => format!("/docs/{path}").into(),

@@ -20,11 +20,11 @@ struct Page {
 struct Interface {
     id: &'static str,
     title: &'static str,
-    codes: Vec<Explained>,
+    codes: Vec<CodeExplanation>,
 }
 
 #[derive(Serialize)]
-struct Explained {
+struct CodeExplanation {
     #[serde(flatten)]
     entry: CodeEntry,
     reason: &'static str,
@@ -43,7 +43,7 @@ pub fn page(frame: &Frame) -> anyhow::Result<String> {
         let naming = all.iter().filter(|operation| operation.route.codes().any(|code| code == entry.code));
         let operations = naming.filter(|operation| common::codes(operation).contains(entry.code)).map(|one| Link { id: one.route.name });
         let reason = StatusCode::from_u16(entry.status).ok().and_then(|status| status.canonical_reason()).unwrap_or_default();
-        Explained { reason, operations: operations.collect(), entry }
+        CodeExplanation { reason, operations: operations.collect(), entry }
     };
     let (product, content): (Vec<_>, Vec<_>) = catalog::entries().into_iter().partition(|entry| KnownError::CODES.contains(&entry.code));
     let sorted = |mut entries: Vec<CodeEntry>| {

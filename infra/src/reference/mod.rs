@@ -42,11 +42,11 @@ struct ListedArea<'a> {
     name: &'a str,
     text: &'a str,
     is_shown: bool,
-    operations: Vec<Listed<'a>>,
+    operations: Vec<ListedOperation<'a>>,
 }
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedOperation<'a> {
     #[serde(flatten)]
     line: view::Line<'a>,
     is_shown: bool,
@@ -93,9 +93,9 @@ impl Reference {
 fn listed<'a>(area: &'a Area, words: &[String]) -> ListedArea<'a> {
     let operations = area.operations.iter().map(|operation| {
         let line = operation.line();
-        Listed { is_shown: words.iter().all(|word| line.words.contains(word.as_str())), line }
+        ListedOperation { is_shown: words.iter().all(|word| line.words.contains(word.as_str())), line }
     });
-    let operations: Vec<Listed<'a>> = operations.collect();
+    let operations: Vec<ListedOperation<'a>> = operations.collect();
     ListedArea { name: &area.name, text: &area.text, is_shown: operations.iter().any(|operation| operation.is_shown), operations }
 }
 

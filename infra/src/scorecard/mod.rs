@@ -21,9 +21,9 @@ pub use named_test::NamedTest;
 /// The folder of the scorecard's files, relative to the root of the workspace.
 const FOLDER: &str = "infra/security";
 /// The length in characters that a reason must exceed, unless the requirement is met.
-const LEAST_REASON: usize = 20;
+const MIN_REASON: usize = 20;
 /// The maximum length of a summary, in characters, to fit in a table row.
-const LONGEST_SUMMARY: usize = 250;
+const MAX_SUMMARY: usize = 250;
 
 /// The standards, each with a row for each of its requirements.
 #[derive(Debug, Deserialize)]
@@ -165,8 +165,8 @@ impl Requirement {
     /// The problems of the row; its tests are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         let mut problems = Vec::new();
-        if !self.summary.ends_with('.') || self.summary.chars().count() > LONGEST_SUMMARY {
-            problems.push(format!("its summary must end with a full stop and have at most {LONGEST_SUMMARY} characters"));
+        if !self.summary.ends_with('.') || self.summary.chars().count() > MAX_SUMMARY {
+            problems.push(format!("its summary must end with a full stop and have at most {MAX_SUMMARY} characters"));
         }
         if [&self.summary, &self.reason].into_iter().chain(&self.tests).any(|text| text.contains(['|', '\n'])) {
             problems.push("a text contains `|` or a line break, which would end its table cell".to_owned());
@@ -174,8 +174,8 @@ impl Requirement {
         if self.status == Status::Met && self.tests.is_empty() {
             problems.push("is called met, but names no test".to_owned());
         }
-        if self.status != Status::Met && self.reason.chars().count() <= LEAST_REASON {
-            problems.push(format!("is called {}, without a reason of more than {LEAST_REASON} characters", self.status));
+        if self.status != Status::Met && self.reason.chars().count() <= MIN_REASON {
+            problems.push(format!("is called {}, without a reason of more than {MIN_REASON} characters", self.status));
         }
         for (position, name) in self.tests.iter().enumerate() {
             if self.tests[..position].contains(name) {

@@ -37,13 +37,13 @@ const HEADERS: [&str; 11] = [
 
 /// A request with possible faults.
 #[derive(Clone)]
-struct Sent {
+struct FaultyRequest {
     method: &'static str,
     caller: Caller,
     body: &'static str,
 }
 
-impl Sent {
+impl FaultyRequest {
     /// A correct request with every key, sent as an administrator to an operation with a body.
     fn good(app: &TestApp) -> Self {
         let caller = app.admin().with("x-stack-publishable-client-key", app.keys.client.expose_secret());
@@ -66,7 +66,7 @@ impl Sent {
 
 /// A way to break a request, and the error it causes.
 struct Step {
-    spoil: fn(Sent) -> Sent,
+    spoil: fn(FaultyRequest) -> FaultyRequest,
     status: u16,
     code: &'static str,
 }
@@ -74,8 +74,8 @@ struct Step {
 /// The checks in their documented order. Separate tests cover insufficient access types, and tokens
 /// of anonymous and restricted users.
 const STEPS: [Step; 13] = [
-    Step { spoil: |sent| Sent { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
-    Step { spoil: |sent| Sent { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },
+    Step { spoil: |sent| FaultyRequest { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
+    Step { spoil: |sent| FaultyRequest { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },
     Step { spoil: |sent| sent.without("x-stack-access-type"), status: 400, code: "PROJECT_KEY_WITHOUT_ACCESS_TYPE" },
     Step { spoil: |sent| sent.with("x-stack-access-type", "root"), status: 400, code: "INVALID_ACCESS_TYPE" },
     Step { spoil: |sent| sent.without("x-stack-project-id"), status: 400, code: "ACCESS_TYPE_WITHOUT_PROJECT_ID" },
@@ -86,15 +86,15 @@ const STEPS: [Step; 13] = [
     Step { spoil: |sent| sent.with("x-stack-admin-access-token", "no.token.this"), status: 401, code: "UNPARSABLE_ADMIN_ACCESS_TOKEN" },
     Step { spoil: |sent| sent.with("x-stack-super-secret-admin-key", "sak_wrong"), status: 401, code: "INVALID_SUPER_SECRET_ADMIN_KEY" },
     Step { spoil: |sent| sent.with("x-stack-branch-id", "other"), status: 400, code: "BRANCH_DOES_NOT_EXIST" },
-    Step { spoil: |sent| Sent { body: r#"{"nonsense":1}"#, ..sent }, status: 400, code: "SCHEMA_ERROR" },
+    Step { spoil: |sent| FaultyRequest { body: r#"{"nonsense":1}"#, ..sent }, status: 400, code: "SCHEMA_ERROR" },
 ];
 
 #[tokio::test]
 async fn each_authentication_failure_has_its_own_error() {
     let app = TestApp::start().await;
-    assert_eq!(Sent::good(&app).send().await.status(), 200);
+    assert_eq!(FaultyRequest::good(&app).send().await.status(), 200);
     for step in &STEPS {
-        let answer = (step.spoil)(Sent::good(&app)).send().await;
+        let answer = (step.spoil)(FaultyRequest::good(&app)).send().await;
         assert_eq!((answer.status(), answer.code().as_str()), (step.status, step.code));
     }
 }
@@ -106,7 +106,7 @@ async fn of_two_failures_the_first_is_reported() {
         for second in &STEPS[index + 1..] {
             // The fault checked first is applied last, so it remains if both change the same part
             // of the request.
-            let answer = (first.spoil)((second.spoil)(Sent::good(&app))).send().await;
+            let answer = (first.spoil)((second.spoil)(FaultyRequest::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }
     }
@@ -116,9 +116,9 @@ async fn of_two_failures_the_first_is_reported() {
 async fn the_access_type_is_checked_after_the_branch_and_before_the_schema() {
     let app = TestApp::start().await;
     for level in ["client", "server"] {
-        let low = Sent::good(&app).with("x-stack-access-type", level);
+        let low = FaultyRequest::good(&app).with("x-stack-access-type", level);
         for body in ["{}", r#"{"nonsense":1}"#, "[]", ""] {
-            let answer = Sent { body, ..low.clone() }.send().await;
+            let answer = FaultyRequest { body, ..low.clone() }.send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
             let details = json!({ "actual_access_type": level, "allowed_access_types": ["admin"] });
             assert_eq!(answer.json()["details"], details);
@@ -168,7 +168,7 @@ async fn restricted_users_are_rejected_before_the_key_is_checked() {
     ];
     let cases = [(&visitor, 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"), (&restricted, 403, "RESTRICTED_USER_NOT_ALLOWED")];
     for (user, status, code) in cases {
-        let sent = Sent::good(&app).with("x-stack-access-token", &user.access_token);
+        let sent = FaultyRequest::good(&app).with("x-stack-access-token", &user.access_token);
         for step in STEPS.iter().filter(|step| later.contains(&step.code)) {
             let answer = (step.spoil)(sent.clone()).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (status, code), "beside {}", step.code);

@@ -15,7 +15,7 @@ use ring::{hkdf, hmac};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use settings::Settings;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::CLIENT;
 use crate::stored;
@@ -84,7 +84,7 @@ fn signed_by_the_deployment(app: &TestApp, parts: &Parts) -> String {
 }
 
 /// The same user's token from a deployment with the settings of `app`, altered by `change`.
-async fn token_of_other_deployment(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Settings)) -> String {
+async fn token_of_other_deployment(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut Settings)) -> String {
     let mut settings = app.app.settings.clone();
     change(&mut settings);
     let parts = &app.app;
@@ -264,7 +264,7 @@ async fn a_token_of_another_project_is_reported_as_such() {
     let other = app.another_project().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let stranger = app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.json();
-    let stranger = SignedIn::of("ada@example.com", &stranger);
+    let stranger = SignedInUser::of("ada@example.com", &stranger);
     let answer = answer(&app, &stranger.access_token).await;
     assert_eq!((answer.status(), answer.code().as_str()), (401, "INVALID_PROJECT_FOR_ACCESS_TOKEN"));
     assert_eq!(answer.json()["details"], json!({ "expected_project_id": app.project_id(), "actual_project_id": other.project_id }));

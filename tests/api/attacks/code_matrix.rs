@@ -19,7 +19,7 @@ use model::limit::Limits;
 use serde_json::json;
 use support::{Answer, Snapshot, TestApp};
 
-use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
+use super::code_world::{AccountFacts, Base, Event, KINDS, Kind, ME, World, opens};
 use crate::auth::assert_error;
 
 /// An event's effect on an existing code.
@@ -169,10 +169,10 @@ fn is_done(kind: Kind, answer: &Answer) -> bool {
 
 /// Accounts with a code of every kind, each created once.
 #[derive(Default)]
-struct Bases(BTreeMap<Base, (Snapshot, Known)>);
+struct Bases(BTreeMap<Base, (Snapshot, AccountFacts)>);
 
 impl Bases {
-    async fn begin(&mut self, base: Base) -> (World, Known) {
+    async fn begin(&mut self, base: Base) -> (World, AccountFacts) {
         if let Entry::Vacant(place) = self.0.entry(base) {
             let world = World::new(base).await;
             let known = world.known().await;

@@ -15,7 +15,7 @@ use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, Mail, SignedIn, TestApp};
+use support::{Answer, Mail, SignedInUser, TestApp};
 
 use super::{CALLBACK, CHANNELS, NEW, PASSWORD, add, added, change, otp_sign_in, reset, reset_code, verification_code, verify};
 use crate::auth::account_notices::{link as not_me_link, notices, with_pages};
@@ -115,10 +115,10 @@ impl Base {
 
 /// What all services from one account's snapshot have in common.
 #[derive(Clone)]
-pub(super) struct Known {
+pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
     /// A session of the account.
-    ada: SignedIn,
+    ada: SignedInUser,
     /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
@@ -129,7 +129,7 @@ pub(super) struct Known {
 pub(super) struct World {
     pub(super) app: TestApp,
     pub(super) provider: Arc<Provider>,
-    pub(super) ada: SignedIn,
+    pub(super) ada: SignedInUser,
     work: String,
     base: Base,
 }
@@ -162,7 +162,7 @@ impl World {
             app.sign_in_by_mail(ADA).await
         } else {
             let body = json!({ "email": ADA, "password": PASSWORD, "verification_callback_url": CALLBACK });
-            SignedIn::of(ADA, &app.client().post("/api/v1/auth/password/sign-up", body).await.json())
+            SignedInUser::of(ADA, &app.client().post("/api/v1/auth/password/sign-up", body).await.json())
         };
         let body = json!({ "user_id": ada.user_id, "value": WORK, "type": "email", "used_for_auth": true, "is_verified": true });
         let work = app.server().post(CHANNELS, body).await.json()["id"].as_str().unwrap().to_owned();
@@ -184,19 +184,19 @@ impl World {
         assert_eq!(linked.status(), 200, "{}", linked.text());
     }
 
-    pub(super) fn of(known: &Known, app: TestApp, base: Base) -> Self {
+    pub(super) fn of(known: &AccountFacts, app: TestApp, base: Base) -> Self {
         Self { app, provider: Arc::clone(&known.provider), ada: known.ada.clone(), work: known.work.clone(), base }
     }
 
-    /// Creates codes of all kinds ([`Attempt`] only if there is an app), and the rest of [`Known`].
-    pub(super) async fn known(&self) -> Known {
+    /// Creates codes of all kinds ([`Attempt`] only with an app) and the rest of [`AccountFacts`].
+    pub(super) async fn known(&self) -> AccountFacts {
         let mut codes = BTreeMap::new();
         for kind in KINDS.into_iter().filter(|kind| *kind != Attempt || self.base.has_app) {
             codes.insert(kind, self.code(kind).await);
         }
         let later = notices(&self.app, self.base.address()).await;
         let later_not_me = not_me_link(later.get(1).unwrap_or(&later[0]));
-        Known { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
+        AccountFacts { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
     }
 
     /// Creates a code of this kind, or finds it in an email; for links, returns the path.

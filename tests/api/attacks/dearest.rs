@@ -14,10 +14,10 @@ use model::limit::Limits;
 use model::profile_image::MAX_BYTES;
 use model::quota::Quota;
 use serde_json::{Map, Value, json};
-use support::Consumed;
+use support::ConsumedUnits;
 use wire::level::Level;
 
-use crate::events::{Furnished, PROJECT, World, name, success};
+use crate::events::{FurnishedWorld, PROJECT, World, name, success};
 
 /// Dollars per million units on demand, us-east-1.
 const READ_PRICE: f64 = 0.125;
@@ -44,7 +44,7 @@ struct Request {
     operation: Operation,
     body: usize,
     uploads: bool,
-    consumed: Consumed,
+    consumed: ConsumedUnits,
 }
 
 impl Request {
@@ -53,7 +53,7 @@ impl Request {
     }
 
     fn row(&self) -> String {
-        let (route, Consumed { read, write, .. }) = (&self.operation.route, self.consumed);
+        let (route, ConsumedUnits { read, write, .. }) = (&self.operation.route, self.consumed);
         let (limit, uploads) = (route.limit.map_or("-", |limit| limit.name()), if self.uploads { "yes" } else { "no" });
         format!("| {} | {limit} | {} | {uploads} | {read} | {write} | {:.2} |\n", route.name, self.body, self.price())
     }
@@ -122,7 +122,7 @@ fn extend(body: &mut Value, fields: &Map<String, Value>) {
 }
 
 /// The event's cost with these fields; `None` if it does not succeed in this world.
-async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, Consumed)> {
+async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, ConsumedUnits)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
     world.app.recorder.measure();
@@ -141,12 +141,12 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
 
 /// An operation's request with the longest fields, in the world of the events or, if that is
 /// dearer, for a user who has as much of everything as permitted.
-async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furnished) -> Request {
+async fn measured(operation: Operation, fields: Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
     let usual = consumed(&usual, &event, expected, &fields).await;
     let rich = consumed(&rich.begin(Limits::standard()).await, &event, expected, &fields).await;
-    let price = |(_, consumed): &(usize, Consumed)| consumed.read * READ_PRICE + consumed.write * WRITE_PRICE;
+    let price = |(_, consumed): &(usize, ConsumedUnits)| consumed.read * READ_PRICE + consumed.write * WRITE_PRICE;
     let dearest = usual.into_iter().chain(rich).max_by(|a, b| price(a).total_cmp(&price(b)));
     let (body, consumed) = dearest.unwrap_or_else(|| panic!("{event} fails"));
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
@@ -154,7 +154,7 @@ async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furni
 
 /// The world of the events, but with the longest values in its user, and with the maximum number of
 /// teams that a user may create, also with the longest values.
-async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished {
+async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> FurnishedWorld {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
     let create = async || world.send_with("teams/team-create", |body| extend(body, team)).await.status();

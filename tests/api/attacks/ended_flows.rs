@@ -5,7 +5,7 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::user;
 use crate::auth::assert_error;
@@ -49,9 +49,9 @@ struct World {
     provider: Provider,
     aim: Aim,
     /// The owner's session.
-    owner: SignedIn,
+    owner: SignedInUser,
     /// Another session of the same user, stolen.
-    stolen: SignedIn,
+    stolen: SignedInUser,
     stolen_id: String,
 }
 
@@ -84,7 +84,7 @@ impl World {
         let body = json!({ "user_id": owner.user_id, "expires_in_millis": life.as_millis() });
         let mut begun = app.server().post("/api/v1/auth/sessions", body).await.json();
         begun["user_id"] = owner.user_id.clone().into();
-        let stolen = SignedIn::of(&owner.email, &begun);
+        let stolen = SignedInUser::of(&owner.email, &begun);
         let sessions = own(&app, &stolen).get("/api/v1/auth/sessions").await.json();
         let current = sessions["items"].as_array().unwrap().iter().find(|session| session["is_current_session"] == true).unwrap();
         let stolen_id = current["id"].as_str().unwrap().to_owned();
@@ -126,7 +126,7 @@ impl World {
 }
 
 /// A caller with the user's session. Anonymous users are accepted.
-fn own(app: &TestApp, user: &SignedIn) -> support::Caller {
+fn own(app: &TestApp, user: &SignedInUser) -> support::Caller {
     app.signed_in(user).with("x-stack-allow-anonymous-user", "true")
 }
 

@@ -70,16 +70,16 @@ fn token_of(world: &World, event: &str) -> String {
     world.request(event).headers()[TOKEN].to_str().unwrap().to_owned()
 }
 
-fn of_project(caller: Caller, level: &str, key: (&str, &str)) -> Caller {
+fn for_project(caller: Caller, level: &str, key: (&str, &str)) -> Caller {
     caller.with("x-stack-project-id", PROJECT).with("x-stack-access-type", level).with(key.0, &format!("{}{KEY}", key.1))
 }
 
 fn server(world: &World) -> Caller {
-    of_project(world.app.anonymous(), "server", ("x-stack-secret-server-key", "ssk_"))
+    for_project(world.app.anonymous(), "server", ("x-stack-secret-server-key", "ssk_"))
 }
 
 fn signed_in(world: &World, token: &str) -> Caller {
-    of_project(world.app.anonymous(), "client", ("x-stack-publishable-client-key", "pck_")).with("x-stack-access-token", token)
+    for_project(world.app.anonymous(), "client", ("x-stack-publishable-client-key", "pck_")).with("x-stack-access-token", token)
 }
 
 /// Locks out this access token's user.

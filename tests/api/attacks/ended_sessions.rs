@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 use crate::auth::assert_error;
 use crate::stored;
@@ -38,7 +38,7 @@ async fn send(caller: &Caller, (method, path, body): &(&str, String, Value)) -> 
     if *method == "GET" { request.send().await } else { request.json(body).send().await }
 }
 
-async fn channel_of(app: &TestApp, user: &SignedIn) -> String {
+async fn channel_of(app: &TestApp, user: &SignedInUser) -> String {
     let list = app.server().get(&format!("/api/v1/contact-channels?user_id={}", user.user_id)).await.json();
     list["items"][0]["id"].as_str().unwrap().to_owned()
 }
@@ -49,7 +49,7 @@ const ENDS: [&str; 7] =
 
 /// A user whose session ended this way but whose access token has not expired, and the id of the
 /// user's contact channel.
-async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
+async fn ended(app: &TestApp, end: &str) -> (SignedInUser, String) {
     let ada = app.sign_up("ada@example.com").await;
     let channel = channel_of(app, &ada).await;
     let user = format!("/api/v1/users/{}", ada.user_id);
@@ -75,7 +75,7 @@ async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
         "expired" => {
             let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id, "expires_in_millis": 60_000 })).await;
             let token = |name: &str| begun.json()[name].as_str().unwrap().to_owned();
-            victim = SignedIn { access_token: token("access_token"), refresh_token: token("refresh_token"), ..ada };
+            victim = SignedInUser { access_token: token("access_token"), refresh_token: token("refresh_token"), ..ada };
             app.advance(SignedDuration::from_secs(60));
             begun
         }

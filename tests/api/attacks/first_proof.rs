@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -13,11 +13,11 @@ const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 
 /// An account prepared by an attacker.
-struct Prepared {
+struct PreparedAccount {
     app: TestApp,
     provider: Provider,
     /// The attacker's session with `ada@example.com`'s account.
-    eve: SignedIn,
+    eve: SignedInUser,
     /// Unused codes for the account.
     attempt: String,
     sign_in: String,
@@ -29,7 +29,7 @@ fn eves() -> Value {
     json!({ "sub": "acme|666", "email": "eve@provider.example", "email_verified": false })
 }
 
-async fn prepare() -> Prepared {
+async fn prepare() -> PreparedAccount {
     let (app, provider) = oauth_callback::start().await;
     let eve = app.sign_up("ada@example.com").await;
     let channel = added(&app, &eve, "eve@example.com").await;
@@ -45,14 +45,14 @@ async fn prepare() -> Prepared {
     let details = assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let attempt = details["attempt_code"].as_str().unwrap().to_owned();
     let (sign_in, reset) = (app.sign_in_code("eve@example.com").await, reset_code(&app, "eve@example.com").await);
-    Prepared { app, provider, eve, attempt, sign_in, reset, authorization }
+    PreparedAccount { app, provider, eve, attempt, sign_in, reset, authorization }
 }
 
 /// The owner proves the address. Returns the session, if the proof starts one.
-async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedIn> {
+async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedInUser> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
-        SignedIn::of("ada@example.com", &answer.json())
+        SignedInUser::of("ada@example.com", &answer.json())
     };
     match proof {
         "reset" => {
@@ -67,7 +67,7 @@ async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<Signed
 #[tokio::test]
 async fn proving_an_address_removes_everything_prepared_by_others() {
     for proof in PROOFS {
-        let Prepared { app, provider, eve, .. } = prepare().await;
+        let PreparedAccount { app, provider, eve, .. } = prepare().await;
         let ada = prove(&app, &provider, proof).await;
         if let Some(ada) = &ada {
             assert_eq!(ada.user_id, eve.user_id, "{proof}");
@@ -111,7 +111,7 @@ async fn the_owner_does_not_start_in_a_team_with_the_intruder_s_people() {
 #[tokio::test]
 async fn no_prepared_credential_works_after_the_proof() {
     for proof in PROOFS {
-        let Prepared { app, provider, eve, attempt, sign_in, reset: reset_by, authorization } = prepare().await;
+        let PreparedAccount { app, provider, eve, attempt, sign_in, reset: reset_by, authorization } = prepare().await;
         prove(&app, &provider, proof).await;
         // The attacker's session has ended.
         assert_error(&app.signed_in(&eve).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
@@ -137,7 +137,7 @@ async fn no_prepared_credential_works_after_the_proof() {
 #[tokio::test]
 async fn an_unfinished_provider_link_does_not_take_the_account() {
     for proof in PROOFS {
-        let Prepared { app, provider, eve, .. } = prepare().await;
+        let PreparedAccount { app, provider, eve, .. } = prepare().await;
         let other = || json!({ "sub": "acme|777", "email": "eve@third.example", "email_verified": true });
         let link = [("type", "link"), ("token", eve.access_token.as_str())];
         let code = parameter(&flow(&app, &provider, other(), &link).await, "code");

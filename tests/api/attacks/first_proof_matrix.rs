@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{SignedIn, Snapshot, TestApp};
+use support::{SignedInUser, Snapshot, TestApp};
 
 use super::{CALLBACK, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -54,26 +54,26 @@ enum Proof {
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
 /// Someone else's account with the address [`ADA`].
-struct Squatted {
+struct SquattedAccount {
     app: TestApp,
     provider: Arc<Provider>,
-    eve: SignedIn,
+    eve: SignedInUser,
     /// A code for the pending address; `None` if no address is pending.
     verification: Option<String>,
 }
 
 /// A snapshot of such an account, for several proofs.
-struct Kept {
+struct AccountSnapshot {
     snapshot: Snapshot,
     provider: Arc<Provider>,
-    eve: SignedIn,
+    eve: SignedInUser,
     verification: Option<String>,
 }
 
-impl Kept {
-    async fn begin(&self) -> Squatted {
+impl AccountSnapshot {
+    async fn begin(&self) -> SquattedAccount {
         let app = TestApp::start_from(&self.snapshot, Limits::off()).await;
-        Squatted { app, provider: Arc::clone(&self.provider), eve: self.eve.clone(), verification: self.verification.clone() }
+        SquattedAccount { app, provider: Arc::clone(&self.provider), eve: self.eve.clone(), verification: self.verification.clone() }
     }
 }
 
@@ -87,7 +87,7 @@ fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
 
-async fn squat(prior: Prior) -> Squatted {
+async fn squat(prior: Prior) -> SquattedAccount {
     let (app, provider) = oauth_callback::start().await;
     let eve = match prior {
         ProviderSignUp => oauth_callback::sign_in(&app, &provider, eves(ADA)).await.0,
@@ -119,7 +119,7 @@ async fn squat(prior: Prior) -> Squatted {
         }
         Password | ProviderSignUp | ServerAccount => {}
     }
-    Squatted { app, provider: Arc::new(provider), eve, verification }
+    SquattedAccount { app, provider: Arc::new(provider), eve, verification }
 }
 
 async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
@@ -127,17 +127,17 @@ async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
     app.configure(json!({ "config": setting })).await;
 }
 
-impl Squatted {
-    fn kept(self) -> Kept {
-        Kept { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
+impl SquattedAccount {
+    fn kept(self) -> AccountSnapshot {
+        AccountSnapshot { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
     }
 
     /// The owner proves the address; returns the owner's session.
-    async fn prove(&self, proof: Proof) -> SignedIn {
+    async fn prove(&self, proof: Proof) -> SignedInUser {
         let (app, provider) = (&self.app, &self.provider);
         let of = |answer: support::Answer| {
             assert_eq!(answer.status(), 200, "{proof:?}: {}", answer.text());
-            SignedIn::of(ADA, &answer.json())
+            SignedInUser::of(ADA, &answer.json())
         };
         match proof {
             Reset => {
@@ -208,7 +208,7 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
             // The proving method signs the owner in again, without the intruder's second factor.
             assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200, "{what}");
             let again = match proof {
-                Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
+                Reset => SignedInUser::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
                 SignInLink | SignInTyped => app.sign_in_by_mail(ADA).await,
                 Provided => oauth_callback::sign_in(app, &squatted.provider, adas(true)).await.0,
             };
@@ -227,7 +227,7 @@ async fn only_link_method_hands_an_account_over() {
         for strategy in ["raise_error", "allow_duplicates"] {
             let what = format!("{strategy}, {prior:?}");
             let squatted = kept.begin().await;
-            let Squatted { app, provider, eve, .. } = &squatted;
+            let SquattedAccount { app, provider, eve, .. } = &squatted;
             merge_by(app, provider, strategy).await;
             let before = user(app, &eve.user_id).await;
             let url = flow(app, provider, adas(true), &[]).await;
@@ -257,7 +257,7 @@ async fn claiming_an_address_without_proof_takes_no_account() {
         for strategy in STRATEGIES {
             let what = format!("{strategy}, {prior:?}");
             let squatted = kept.begin().await;
-            let Squatted { app, provider, eve, .. } = &squatted;
+            let SquattedAccount { app, provider, eve, .. } = &squatted;
             merge_by(app, provider, strategy).await;
             let before = user(app, &eve.user_id).await;
             let url = flow(app, provider, adas(false), &[]).await;
@@ -285,7 +285,7 @@ async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();
     for strategy in STRATEGIES {
         let squatted = kept.begin().await;
-        let Squatted { app, provider, eve: ada, .. } = &squatted;
+        let SquattedAccount { app, provider, eve: ada, .. } = &squatted;
         super::change(app, &ada.user_id, json!({ "primary_email_verified": true })).await;
         merge_by(app, provider, strategy).await;
         let url = flow(app, provider, adas(true), &[]).await;

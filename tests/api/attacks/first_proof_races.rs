@@ -7,7 +7,7 @@ use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
 use support::until::interrupted;
-use support::{Answer, Caller, SignedIn, Snapshot, TestApp};
+use support::{Answer, Caller, SignedInUser, Snapshot, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_code, user, verification_code};
 use crate::auth::oauth_callback::{self, TOKEN, exchange_of, landed, parameter};
@@ -58,7 +58,7 @@ enum Proof {
 }
 
 impl Proof {
-    async fn of(app: &TestApp, provider: &Provider, way: Way) -> Self {
+    async fn begin(app: &TestApp, provider: &Provider, way: Way) -> Self {
         match way {
             Way::Reset => Self::Posted("/api/v1/auth/password/reset", json!({ "code": reset_code(app, ADA).await, "password": NEW })),
             Way::SignInCode => Self::Posted("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code(ADA).await })),
@@ -86,7 +86,7 @@ impl Proof {
 /// The creator's account when both are about to act.
 struct World {
     snapshot: Snapshot,
-    eve: SignedIn,
+    eve: SignedInUser,
     code: Option<String>,
     /// `None` if each round needs a new one.
     proof: Option<Proof>,
@@ -102,7 +102,7 @@ impl World {
         }
         // The provider takes each of its codes once.
         let proof = match way {
-            Way::Reset | Way::SignInCode => Some(Proof::of(app, provider, way).await),
+            Way::Reset | Way::SignInCode => Some(Proof::begin(app, provider, way).await),
             Way::Provider => None,
         };
         let snapshot = app.snapshot();
@@ -112,14 +112,14 @@ impl World {
 
 /// What is held halfway while the other happens.
 #[derive(Debug, Clone, Copy)]
-enum Held {
+enum HeldPart {
     Proof,
     Action,
 }
 
 /// Lets the creator act at each step of the proof, or the owner prove the address at each step of
 /// the creator's action.
-async fn races(way: Way, held: &[Held]) {
+async fn races(way: Way, held: &[HeldPart]) {
     let (first, provider) = oauth_callback::start().await;
     let empty = first.snapshot();
     let another = TestApp::start_from(&empty, Limits::off()).await;
@@ -139,11 +139,11 @@ async fn races(way: Way, held: &[Held]) {
 /// One round: the proof or the action is held after this many calls to the table, or where it next
 /// waits, and continues when the other is done. Returns the number of calls before the hold; `None`
 /// if there were fewer.
-async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (Held, usize)) -> Option<usize> {
+async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (HeldPart, usize)) -> Option<usize> {
     let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
     let proof = match &world.proof {
         Some(proof) => proof.clone(),
-        None => Proof::of(app, provider, way).await,
+        None => Proof::begin(app, provider, way).await,
     };
     let reached = Cell::new(0);
     let is_there = || {
@@ -154,11 +154,11 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     app.recorder.step();
     let (proof, interference) = (proof.send(app), interfere(app.signed_in(&world.eve), number, world.code.clone()));
     let (proof, interference) = match held {
-        Held::Proof => {
+        HeldPart::Proof => {
             let (proof, interference) = interrupted(proof, is_there, interference).await;
             (proof, interference?)
         }
-        Held::Action => {
+        HeldPart::Action => {
             let (interference, proof) = interrupted(interference, is_there, proof).await;
             (proof?, interference)
         }
@@ -178,7 +178,7 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     Some(reached.get())
 }
 
-async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, interference: &Answer, at: &str) {
+async fn assert_is_the_owners(app: &TestApp, eve: &SignedInUser, interference: &Answer, at: &str) {
     assert_eq!(addresses(app, &eve.user_id).await, [(ADA.to_owned(), true)], "{at}");
     let account = user(app, &eve.user_id).await;
     assert_eq!(account["requires_totp_mfa"], false, "{at}");
@@ -196,21 +196,21 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, interference: &Answ
 
 #[tokio::test(start_paused = true)]
 async fn a_reset_wins_the_account_over_a_concurrent_creator() {
-    races(Way::Reset, &[Held::Proof, Held::Action]).await;
+    races(Way::Reset, &[HeldPart::Proof, HeldPart::Action]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_sign_in_code_wins_the_account_over_a_concurrent_creator() {
-    races(Way::SignInCode, &[Held::Proof, Held::Action]).await;
+    races(Way::SignInCode, &[HeldPart::Proof, HeldPart::Action]).await;
 }
 
 // The clock runs, as these proofs need the network.
 #[tokio::test]
 async fn a_provider_s_proof_wins_the_account_over_a_creator_who_acts_meanwhile() {
-    races(Way::Provider, &[Held::Proof]).await;
+    races(Way::Provider, &[HeldPart::Proof]).await;
 }
 
 #[tokio::test]
 async fn a_provider_s_proof_during_an_action_of_the_creator_wins_the_account() {
-    races(Way::Provider, &[Held::Action]).await;
+    races(Way::Provider, &[HeldPart::Action]).await;
 }

@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use model::limit::Limits;
 use serde_json::json;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, change, otp_sign_in, reset, reset_code, user};
 use crate::auth::{assert_error, oauth_callback};
@@ -17,7 +17,7 @@ const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 const OFTEN_ENOUGH: usize = 5;
 
 /// Invalidates every code of the account, in one of the ways open to a user.
-async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
+async fn end_codes(app: &TestApp, eve: &SignedInUser, turn: usize) -> Answer {
     let own = app.signed_in(eve);
     let passwords = [PASSWORD, "the attacker's battery"];
     match turn % 2 {
@@ -48,7 +48,7 @@ async fn an_attacker_cannot_invalidate_every_code_of_an_address() {
     assert_eq!(reset(&app, &code).await.status(), 200);
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
     // Once the owner has proved the address, they may invalidate codes without limit.
-    let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
+    let ada = SignedInUser::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
     for _ in 0..2 * OFTEN_ENOUGH {
         assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
     }
@@ -68,7 +68,7 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
         change(&app, &ada.user_id, json!({ "password": NEW })).await;
     }
     app.advance(SignedDuration::from_secs(seconds));
-    let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
+    let ada = SignedInUser::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
@@ -106,7 +106,7 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_eq!(otp_sign_in(&app, &code).await.json()["user_id"], eve.user_id.as_str());
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     // Sign-in codes disabled by a server stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
@@ -126,7 +126,7 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     // Emails with the same time have no order.
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use crate::auth::oauth_callback::{sign_in, start};
 
@@ -42,7 +42,7 @@ async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
 }
 
 /// A user with exactly these two ways.
-async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), number: u64) -> SignedIn {
+async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), number: u64) -> SignedInUser {
     let email = format!("ada{number}@example.com");
     if one == Way::Account && other == Way::Codes {
         sign_in(app, provider, json!({ "sub": email, "email": email, "email_verified": true })).await;

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::{NEW, PASSWORD, add};
 
@@ -29,23 +29,23 @@ fn without_addresses() -> Limits {
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let (mut user, mut passwords) = (SignedIn::of(email, &answer.json()), [PASSWORD, NEW]);
+    let (mut user, mut passwords) = (SignedInUser::of(email, &answer.json()), [PASSWORD, NEW]);
     for _ in 0..4 {
         let change = json!({ "old_password": passwords[0], "new_password": passwords[1] });
         let changed = at(app.signed_in(&user), from).with("x-stack-refresh-token", &user.refresh_token).post(UPDATE, change).await;
         assert_eq!(changed.status(), 200, "{}", changed.text());
         passwords.reverse();
         let signed_in = at(app.client(), from).post(SIGN_IN, json!({ "email": email, "password": passwords[0] })).await;
-        user = SignedIn::of(email, &signed_in.json());
+        user = SignedInUser::of(email, &signed_in.json());
     }
 }
 
 /// The emails that reach a mailbox under any of these addresses, now and within an hour.
 async fn reached(app: &TestApp, addresses: &[String]) -> usize {
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_hours(1));
-    app.deliver().await;
-    addresses.iter().map(|address| app.delivered(address).len()).sum()
+    app.send_emails().await;
+    addresses.iter().map(|address| app.sent_to(address).len()).sum()
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn twenty_accounts_with_tags_of_one_mailbox_send_it_six_emails() {
     assert!(queued >= 20, "the attack caused {queued} emails");
     assert_eq!(reached(&app, &addresses).await, 6, "five, and one that says it is the last");
     let is_last = |mail: &support::Mail| mail.0.text.contains("This is the last email about them.");
-    assert_eq!(addresses.iter().flat_map(|address| app.delivered(address)).filter(is_last).count(), 1);
+    assert_eq!(addresses.iter().flat_map(|address| app.sent_to(address)).filter(is_last).count(), 1);
     let list = app.server().get("/api/v1/emails/outbox?limit=100").await.json();
     let skipped: Vec<&Value> = list["items"].as_array().unwrap().iter().filter(|entry| entry["status"] == "skipped").collect();
     assert_eq!(skipped.len(), queued - 6);
@@ -112,13 +112,13 @@ async fn a_flood_does_not_hide_a_change_from_an_owner() {
     for tag in 0..10 {
         account_with_changes(&app, &format!("owner+{tag}@example.org"), &format!("203.0.{tag}.7")).await;
     }
-    app.deliver().await;
-    assert_eq!(app.delivered("owner@example.org").len(), 0);
+    app.send_emails().await;
+    assert_eq!(app.sent_to("owner@example.org").len(), 0);
     assert_eq!(add(&app, &owner, "other@example.org").await.status(), 201);
     let change = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(app.signed_in(&owner).post(UPDATE, change).await.status(), 200);
-    app.deliver().await;
-    assert!(!app.delivered("owner@example.org").is_empty());
+    app.send_emails().await;
+    assert!(!app.sent_to("owner@example.org").is_empty());
 }
 
 #[tokio::test]
@@ -140,12 +140,12 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
 
 /// The published SDK redeems verification codes without a session, so most users verify their
 /// address this way.
-async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedIn {
+async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedInUser {
     let user = app.sign_up(email).await;
     let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
     let code = super::verification_code(app, &user, list["items"][0]["id"].as_str().unwrap(), email).await;
     assert_eq!(super::verify(app, &code).await.status(), 200);
-    app.deliver_until_next_second().await;
+    app.send_emails_until_next_second().await;
     user
 }
 
@@ -153,15 +153,15 @@ async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedIn {
 async fn a_flood_does_not_hide_a_change_from_an_owner_who_verified_without_a_session() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
     let owner = verified_without_a_session(&app, "owner@example.org").await;
-    let before = app.delivered("owner@example.org").len();
+    let before = app.sent_to("owner@example.org").len();
     for tag in 0..10 {
         account_with_changes(&app, &format!("owner+{tag}@example.org"), &format!("203.0.{tag}.7")).await;
     }
-    app.deliver().await;
+    app.send_emails().await;
     let change = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(app.signed_in(&owner).post(UPDATE, change).await.status(), 200);
-    app.deliver().await;
-    assert_eq!(app.delivered("owner@example.org").len(), before + 1);
+    app.send_emails().await;
+    assert_eq!(app.sent_to("owner@example.org").len(), before + 1);
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     let app = TestApp::start_with(limits.with(Rule::Notice, Some(Rate::new(3, 3600)))).await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
     let owner = verified_without_a_session(&app, "owner@example.org").await;
-    let before = app.delivered("owner@example.org").len();
+    let before = app.sent_to("owner@example.org").len();
     for number in 0..10 {
         let sign_in = json!({ "email": owner.email, "password": PASSWORD });
         assert_eq!(at(app.client(), &format!("203.0.{number}.7")).post(SIGN_IN, sign_in).await.status(), 200);

@@ -29,7 +29,7 @@ mod switched_off;
 mod unseen_addresses;
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
@@ -37,20 +37,20 @@ const CHANNELS: &str = "/api/v1/contact-channels";
 const CALLBACK: &str = "http://localhost:3000/x";
 
 /// Adds an email address, as the signed-in user.
-async fn add(app: &TestApp, user: &SignedIn, value: &str) -> Answer {
+async fn add(app: &TestApp, user: &SignedInUser, value: &str) -> Answer {
     let body = json!({ "user_id": "me", "value": value, "type": "email", "used_for_auth": true });
     app.signed_in(user).post(CHANNELS, body).await
 }
 
 /// Adds an email address, as the signed-in user; returns the id of its contact channel.
-async fn added(app: &TestApp, user: &SignedIn, value: &str) -> String {
+async fn added(app: &TestApp, user: &SignedInUser, value: &str) -> String {
     let answer = add(app, user, value).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Requests the code for a channel of the user, and reads it from the email.
-async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, value: &str) -> String {
+async fn verification_code(app: &TestApp, user: &SignedInUser, channel: &str, value: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let sent = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
     assert_eq!(sent.status(), 200, "{}", sent.text());

@@ -44,7 +44,7 @@ async fn named(app: &TestApp, world: &World, name: &str) -> Vec<(&'static str, A
 }
 
 struct World {
-    ada: support::SignedIn,
+    ada: support::SignedInUser,
     team: String,
 }
 

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{CALLBACK, PASSWORD, added, addresses, password_sign_in, reset, reset_code, verification_code, verify};
 use crate::auth::account_notices::{self, notices, verified};
@@ -11,10 +11,10 @@ use crate::auth::assert_error;
 
 /// Someone signs up with `ada@example.com`. Returns the account, and the path of the link in the
 /// verification email.
-async fn squatted(app: &TestApp) -> (SignedIn, String) {
+async fn squatted(app: &TestApp) -> (SignedInUser, String) {
     let body = json!({ "email": "ada@example.com", "password": PASSWORD, "verification_callback_url": CALLBACK });
     let answer = app.client().post("/api/v1/auth/password/sign-up", body).await;
-    let eve = SignedIn::of("ada@example.com", &answer.json());
+    let eve = SignedInUser::of("ada@example.com", &answer.json());
     (eve, link(app, "ada@example.com").await)
 }
 

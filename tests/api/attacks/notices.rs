@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, added, addresses, change, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::account_notices::{link, notices, owned, press, verified, with_pages};
@@ -21,28 +21,28 @@ pub(super) async fn channel_id(app: &TestApp, user: &str, address: &str) -> Stri
 }
 
 /// Adds and verifies the intruder's address.
-pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
+pub(super) async fn joined(app: &TestApp, session: &SignedInUser, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
-    app.deliver_until_next_second().await;
+    app.send_emails_until_next_second().await;
 }
 
-pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
+pub(super) async fn removed(app: &TestApp, session: &SignedInUser, address: &str) {
     let id = channel_id(app, &session.user_id, address).await;
     assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
-    app.deliver_until_next_second().await;
+    app.send_emails_until_next_second().await;
 }
 
 /// The owner's account, after an intruder with a stolen session has added a verified address.
-pub(super) async fn intruded(app: &TestApp) -> SignedIn {
+pub(super) async fn intruded(app: &TestApp) -> SignedInUser {
     let ada = owned(app).await;
     joined(app, &ada, EVE).await;
     ada
 }
 
 /// The account of [`intruded`], after the intruder has removed the owner's address.
-pub(super) async fn taken_over(app: &TestApp) -> SignedIn {
+pub(super) async fn taken_over(app: &TestApp) -> SignedInUser {
     let ada = intruded(app).await;
     removed(app, &ada, ADA).await;
     ada
@@ -96,7 +96,7 @@ async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_own
     let ada = app.sign_up(ADA).await;
     let code = verification_code(&app, &ada, &channel_id(&app, &ada.user_id, ADA).await, ADA).await;
     assert_eq!(verify(&app, &code).await.status(), 200);
-    app.deliver_until_next_second().await;
+    app.send_emails_until_next_second().await;
     let before = notices(&app, ADA).await.len();
     joined(&app, &ada, EVE).await;
     removed(&app, &ada, ADA).await;
@@ -171,7 +171,7 @@ async fn a_notice_undoes_many_later_changes() {
     }
     let before = addresses(&app, &ada.user_id).await;
     app.advance(SignedDuration::from_hours(2));
-    app.deliver().await;
+    app.send_emails().await;
     change(&app, &ada.user_id, json!({ "password": NEW })).await;
     for number in 0..20 {
         removed_by_server(&app, &ada.user_id, &format!("ada{number}@example.com")).await;

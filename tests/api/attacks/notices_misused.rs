@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::notices::{channel_id, intruded, joined, removed, taken_over};
 use super::{CHANNELS, NEW, addresses, change, password_sign_in, reset, reset_code, user};
@@ -27,7 +27,7 @@ async fn a_removed_intruder_cannot_return_with_the_notice() {
     // The owner recovers the account with a reset, and removes the intruder's address.
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
-    let own = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
+    let own = SignedInUser::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     removed(&app, &own, EVE).await;
     let links: Vec<String> = notices(&app, EVE).await.iter().map(link).collect();
     assert_eq!(links.len(), 2, "the reset and the removal each have a notice");

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::user::standing::Standing;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::{assert_error, oauth_callback};
@@ -29,7 +29,7 @@ async fn age(app: &TestApp) {
 
 /// Adds an unverified sign-in address to a user, as clients of the earlier version could, and turns
 /// the table into that version's form.
-async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
+async fn squat(app: &TestApp, user: &SignedInUser, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, stored::user_id(user)).await.unwrap().unwrap();

@@ -24,9 +24,9 @@ use crate::emails::{HOUR, OUTBOX, path, read, work};
 const HIDDEN: &str = "••••••";
 
 /// A mail server that permanently rejects every email and quotes it in the reply.
-struct Repeating;
+struct RepeatingServer;
 
-impl Mailer for Repeating {
+impl Mailer for RepeatingServer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let said = format!("550 {} {:?} {:?}", mail.subject, mail.text, mail.html);
         let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", format!("refused: {said}"));
@@ -149,7 +149,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
     each(OutboxEntry::take_back).await;
 
     let mut patched = patch_all(&app, json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR })).await;
-    app.deliver().await;
+    app.send_emails().await;
     look("scheduled").await;
     patched.extend(patch_all(&app, json!({ "is_paused": true })).await);
     look("paused").await;
@@ -160,7 +160,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
     look("sending").await;
     each(OutboxEntry::take_back).await;
 
-    app.deliver_by(&Repeating).await;
+    app.send_emails_by(&RepeatingServer).await;
     look("server-error").await;
     for id in ids(&app).await {
         let entry = read(&app, &id).await;
@@ -171,7 +171,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
         assert!(entry["html"].as_str().unwrap().contains(&format!("code={HIDDEN}")), "the link is shown without its code");
     }
     patched.extend(patch_all(&app, json!({ "subject_source": "Again {{ variables.otp|default('') }}" })).await);
-    app.deliver().await;
+    app.send_emails().await;
     look("sent").await;
     let codes = codes(&app);
     app.advance(SignedDuration::from_hours(25));
@@ -184,7 +184,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
 async fn the_emails_arrive_with_working_codes() {
     let app = TestApp::start().await;
     ask(&app).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(codes(&app).len(), 6);
     let sign_in = app.last_mail("ada@example.com").await;
     let typed = sign_in.code()[..6].to_uppercase();
@@ -217,12 +217,12 @@ async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
         let mut seen = answers(&app).await;
         if is_rendered_before {
             seen.extend(patch_all(&app, json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR })).await);
-            app.deliver().await;
+            app.send_emails().await;
             assert_eq!(statuses(&app).await, BTreeSet::from(["scheduled".to_owned()]));
             seen.extend(answers(&app).await);
             seen.extend(patch_all(&app, json!({ "scheduled_at_millis": 0 })).await);
         }
-        app.deliver().await;
+        app.send_emails().await;
         seen.extend(answers(&app).await);
         assert!(seen.iter().all(|answer| answer.contains(HIDDEN)));
         // Once an email is sent or discarded, its codes are not in the table either.

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp, authenticator_code};
+use support::{Answer, SignedInUser, TestApp, authenticator_code};
 
 use super::{NEW, PASSWORD, added, password_sign_in, verification_code, verify};
 use crate::auth::assert_error;
@@ -26,33 +26,33 @@ async fn start() -> TestApp {
     app
 }
 
-async fn prove(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
+async fn prove(app: &TestApp, user: &SignedInUser, body: Value) -> Answer {
     app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", body).await
 }
 
-async fn prove_by_app(app: &TestApp, user: &SignedIn, secret: &[u8]) -> Answer {
+async fn prove_by_app(app: &TestApp, user: &SignedInUser, secret: &[u8]) -> Answer {
     prove(app, user, json!({ "totp": authenticator_code(secret, app.now().as_second()) })).await
 }
 
-async fn set_app(app: &TestApp, user: &SignedIn, secret: Value) -> Answer {
+async fn set_app(app: &TestApp, user: &SignedInUser, secret: Value) -> Answer {
     app.signed_in(user).patch(ME, json!({ "totp_secret_base64": secret })).await
 }
 
 /// Advances the clock and refreshes the session, for a current access token.
-async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn {
+async fn later(app: &TestApp, user: &SignedInUser, time: SignedDuration) -> SignedInUser {
     app.advance(time);
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
+    SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
 /// Signs in with an authenticator app as the second factor.
-async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedIn {
+async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedInUser {
     let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let totp = authenticator_code(secret, app.now().as_second());
     let body = json!({ "code": details["attempt_code"], "type": "totp", "totp": totp });
-    SignedIn::of(ADA, &app.client().post("/api/v1/auth/mfa/sign-in", body).await.json())
+    SignedInUser::of(ADA, &app.client().post("/api/v1/auth/mfa/sign-in", body).await.json())
 }
 
 #[track_caller]
@@ -144,7 +144,7 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     assert_eq!(app.table(), table);
 
     // The password reauthenticates the sessions it started.
-    let phone = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
+    let phone = SignedInUser::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     let phone = later(&app, &phone, DAY).await;
     assert_eq!(prove(&app, &phone, json!({ "password": NEW })).await.status(), 200);
 }

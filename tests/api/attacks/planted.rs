@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -32,10 +32,10 @@ const PROOFS: [Proof; 3] = [Proof::Reset, Proof::Code, Proof::Provider];
 
 /// The owner of [`ADA`] proves the address without a session of the account; returns the new
 /// session.
-async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedIn {
+async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedInUser {
     let of = |answer: Answer| {
         assert_eq!(answer.status(), 200, "{proof:?}: {}", answer.text());
-        SignedIn::of(ADA, &answer.json())
+        SignedInUser::of(ADA, &answer.json())
     };
     match proof {
         Proof::Reset => {
@@ -48,20 +48,20 @@ async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedIn {
 }
 
 /// The id of the user's channel with an address.
-async fn channel(app: &TestApp, user: &SignedIn, address: &str) -> String {
+async fn channel(app: &TestApp, user: &SignedInUser, address: &str) -> String {
     let list = app.signed_in(user).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let found = list["items"].as_array().unwrap().iter().find(|item| item["value"] == address).unwrap();
     found["id"].as_str().unwrap().to_owned()
 }
 
 /// Verifies an address of the user with the link in an email, opened in another browser.
-async fn verify_elsewhere(app: &TestApp, user: &SignedIn, address: &str) {
+async fn verify_elsewhere(app: &TestApp, user: &SignedInUser, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
 }
 
 /// Verifies an address in the user's own session.
-async fn verify_in_session(app: &TestApp, user: &SignedIn, address: &str) {
+async fn verify_in_session(app: &TestApp, user: &SignedInUser, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     let verified = app.signed_in(user).post(&format!("{CHANNELS}/verify"), json!({ "code": code })).await;
     assert_eq!(verified.status(), 200, "{}", verified.text());
@@ -208,7 +208,7 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
 }
 
 /// An account with [`ADA`], whose owner has clicked a verification email's link.
-async fn clicked(app: &TestApp, is_added: bool) -> SignedIn {
+async fn clicked(app: &TestApp, is_added: bool) -> SignedInUser {
     let eve = if is_added { app.sign_in_by_mail(EVE).await } else { app.sign_up(ADA).await };
     if is_added {
         added(app, &eve, ADA).await;

@@ -14,7 +14,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp, authenticator_code, refused};
+use support::{SignedInUser, TestApp, authenticator_code, refused};
 use wire::id::UserId;
 
 use super::{NEW, PASSWORD, password_sign_in, reset, reset_code};
@@ -166,7 +166,7 @@ async fn a_token_with_an_embedded_key_is_rejected() {
         header[name] = value;
         let signed = format!("{}.{}", URL_SAFE_NO_PAD.encode(header.to_string()), parts[1]);
         let signature = URL_SAFE_NO_PAD.encode(pair.sign(&random, signed.as_bytes()).unwrap().as_ref());
-        let forged = SignedIn { access_token: format!("{signed}.{signature}"), ..ada.clone() };
+        let forged = SignedInUser { access_token: format!("{signed}.{signature}"), ..ada.clone() };
         assert_error(&app.signed_in(&forged).get(ME).await, 401, "UNPARSABLE_ACCESS_TOKEN");
     }
     assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200);

@@ -1,7 +1,7 @@
 //! Attempts to claim other people's addresses.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, add, added, addresses, password_sign_in, reset, reset_code, verification_code, verify};
 use crate::auth::assert_error;
@@ -30,7 +30,7 @@ async fn an_account_cannot_claim_addresses_of_strangers() {
 }
 
 /// Adds an address to the user's account, in one of the ways open to a client.
-async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
+async fn squat(app: &TestApp, eve: &SignedInUser, way: &str, address: &str) {
     let own = app.signed_in(eve);
     let answer = match way {
         "added" => add(app, eve, address).await,
@@ -119,7 +119,7 @@ async fn correcting_a_mistyped_address_locks_nobody_out() {
     // A new password changes nothing about that.
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", update).await.status(), 200);
-    let ada = SignedIn::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());
+    let ada = SignedInUser::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());
     for address in ["aada@example.com", "ada@example.com"] {
         assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": address })).await.status(), 200);
         assert_eq!(password_sign_in(&app, address, NEW).await.status(), 200, "{address}");

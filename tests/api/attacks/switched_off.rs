@@ -1,7 +1,7 @@
 //! Sign-in by email for a user who has disabled it.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{NEW, change, otp_sign_in, password_sign_in, reset, reset_code, user};
 use crate::auth::assert_error;
@@ -13,7 +13,7 @@ async fn no_code_signs_in_a_user_who_disabled_sign_in_by_email() {
     let app = TestApp::start().await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
     change(&app, &ada.user_id, json!({ "password": NEW })).await;
-    let ada = SignedIn::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());
+    let ada = SignedInUser::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());
     let earlier = app.sign_in_code("ada@example.com").await;
     let off = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "otp_auth_enabled": false })).await;
     assert_eq!((off.status(), &off.json()["otp_auth_enabled"]), (200, &json!(false)));
@@ -78,7 +78,7 @@ async fn a_client_cannot_remove_the_last_passkeys_of_an_account_without_another_
     let ada = app.sign_up("ada@example.com").await;
     let passkey = app.add_passkey(&ada, 1).await;
     change(&app, &ada.user_id, json!({ "password": null, "otp_auth_enabled": false })).await;
-    let ada = SignedIn::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
+    let ada = SignedInUser::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     let (own, none) = (app.signed_in(&ada), json!({ "passkey_auth_enabled": false }));
     assert_error(&own.patch("/api/v1/users/me", none.clone()).await, 409, "LAST_SIGN_IN_METHOD");
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);

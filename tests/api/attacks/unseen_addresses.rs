@@ -2,7 +2,7 @@
 //! ordinary new sign-in address. The owner is notified and can undo it.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::notices::{channel_id, joined, removed};
 use super::{CHANNELS, PASSWORD, addresses, reset_code, verification_code, verify};
@@ -13,14 +13,14 @@ const OLD: &str = "old@example.com";
 const EVE: &str = "eve@example.com";
 
 /// Adds an address that does not sign in, and verifies it.
-async fn joined_as_contact(app: &TestApp, session: &SignedIn, address: &str) -> String {
+async fn joined_as_contact(app: &TestApp, session: &SignedInUser, address: &str) -> String {
     let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": false });
     let added = app.signed_in(session).post(CHANNELS, body).await;
     assert_eq!(added.status(), 201, "{}", added.text());
     let id = added.json()["id"].as_str().unwrap().to_owned();
     let code = verification_code(app, session, &id, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(jiff::SignedDuration::from_secs(1));
     id
 }
@@ -93,7 +93,7 @@ async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
 }
 
 /// A user created by a server, with an unverified address.
-async fn imported(app: &TestApp) -> SignedIn {
+async fn imported(app: &TestApp) -> SignedInUser {
     let body = json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "password": PASSWORD });
     assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
     app.sign_in(ADA).await

@@ -7,7 +7,7 @@ use support::TestApp;
 use super::{ACTIVITY, assert_error, each, page, pages, rename, wrong_password};
 
 /// The trail entries that a user may read.
-async fn activity(app: &TestApp, user: &support::SignedIn) -> Vec<Value> {
+async fn activity(app: &TestApp, user: &support::SignedInUser) -> Vec<Value> {
     pages(&app.signed_in(user), &format!("{ACTIVITY}?limit=100")).await.concat()
 }
 

@@ -13,18 +13,18 @@ use jiff::SignedDuration;
 use model::trail::check::{DayReport, ExpectedLink, Problem};
 use store::Item;
 use store::trail::check::TrailReport;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::ProjectId;
 
 use super::rename;
 
 /// The result of a check, for each day and for the whole chain.
-pub(super) struct Checked {
+pub(super) struct CheckResult {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
-impl Checked {
+impl CheckResult {
     /// The problems of all days and the chain.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problem.clone()).collect()
@@ -36,14 +36,14 @@ impl Checked {
     }
 }
 
-pub(super) async fn check(app: &TestApp) -> Checked {
+pub(super) async fn check(app: &TestApp) -> CheckResult {
     check_with(app, app.project_id(), None).await
 }
 
-async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<ExpectedLink>) -> Checked {
+async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<ExpectedLink>) -> CheckResult {
     let (keys, mut days) = (TrailKeys::new(&app.app.settings.secret), Vec::new());
     let report = app.app.store.check_trail(project, &keys, expected, app.now(), |day| days.push(day)).await.unwrap();
-    Checked { days, report }
+    CheckResult { days, report }
 }
 
 /// The items with `part` in their partition key, in order.
@@ -87,7 +87,7 @@ fn text(text: &str) -> AttributeValue {
 }
 
 /// Three days with three entries each, linked as they are written; and the user they are about.
-async fn three_days() -> (TestApp, SignedIn) {
+async fn three_days() -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;

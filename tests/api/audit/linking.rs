@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use model::trail::check::Problem;
 use serde_json::json;
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 
 use super::chain::{check, delete, entries, id, items, put};
 use super::{DAY, rename, wrong_password};
@@ -80,7 +80,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;
-    app.recorder.break_writes(0, usize::MAX, Fault::NotMade);
+    app.recorder.break_writes(0, usize::MAX, InjectedError::NotMade);
     assert!(app.try_link(app.project_id()).await.is_ok(), "there is nothing to write");
     app.recorder.clear();
     for _ in 0..3 {
@@ -88,7 +88,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
         rename(&app, &ada, "A").await;
     }
     // The worker crashes after the first link.
-    app.recorder.break_writes(1, 100, Fault::NotMade);
+    app.recorder.break_writes(1, 100, InjectedError::NotMade);
     assert!(app.try_link(app.project_id()).await.is_err());
     app.recorder.clear();
     let found = check(&app).await;
@@ -103,7 +103,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
 async fn a_lost_response_links_nothing_twice() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.recorder.break_writes(0, 1, InjectedError::AnswerLost);
     app.link_trail().await;
     app.recorder.clear();
     assert_eq!(app.link_trail().await, 0);

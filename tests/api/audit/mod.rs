@@ -11,7 +11,7 @@ mod rotation;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
 const ACTIVITY: &str = "/api/v1/users/me/activity";
@@ -50,7 +50,7 @@ fn each<'a>(entries: &'a [Value], field: &str) -> Vec<&'a Value> {
 }
 
 /// Renames the user as a server, which adds one entry.
-async fn rename(app: &TestApp, user: &SignedIn, name: &str) {
+async fn rename(app: &TestApp, user: &SignedInUser, name: &str) {
     let answer = app.server().patch(&format!("/api/v1/users/{}", user.user_id), json!({ "display_name": name })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Mail, SignedIn, TestApp, authenticator_code};
+use support::{Answer, Mail, SignedInUser, TestApp, authenticator_code};
 
 use super::assert_error;
 use super::mfa_recovery_codes::{codes, left, recover};
@@ -42,7 +42,7 @@ pub(crate) async fn with_pages(app: &TestApp) {
 }
 
 /// Signs up with a verified address.
-pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedIn {
+pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedInUser {
     let user = app.sign_up(address).await;
     let path = format!("/api/v1/users/{}", user.user_id);
     assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);
@@ -50,7 +50,7 @@ pub(crate) async fn verified(app: &TestApp, address: &str) -> SignedIn {
 }
 
 /// A verified account of `ada@example.com`, in a project with pages in its app.
-pub(crate) async fn owned(app: &TestApp) -> SignedIn {
+pub(crate) async fn owned(app: &TestApp) -> SignedInUser {
     with_pages(app).await;
     verified(app, ADA).await
 }
@@ -274,7 +274,7 @@ async fn a_new_sign_in_notice_has_the_same_link() {
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
     let elsewhere = app.client().with("cloudfront-viewer-address", "198.51.100.1:4711");
     let answer = elsewhere.post("/api/v1/auth/password/sign-in", json!({ "email": ADA, "password": PASSWORD })).await;
-    let eve = SignedIn::of(ADA, &answer.json());
+    let eve = SignedInUser::of(ADA, &answer.json());
     let mail = app.last_mail(ADA).await;
     assert!(mail.0.subject.starts_with("New sign-in"), "{}", mail.0.subject);
     assert_eq!(app.signed_in(&eve).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -323,9 +323,9 @@ async fn the_link_in_a_notice_drops_the_codes_and_keeps_the_app() {
         let app = TestApp::start().await;
         let ada = owned(&app).await;
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
-        app.deliver_until_next_second().await;
+        app.send_emails_until_next_second().await;
         let codes = codes(&app, &ada).await;
-        app.deliver_until_next_second().await;
+        app.send_emails_until_next_second().await;
         assert_eq!(recover(&app, &codes[0]).await.status(), 200);
         let mails = notices(&app, ADA).await;
         press(&app, &link(&mails[if undone == "created" { 1 } else { 2 }])).await;
@@ -337,6 +337,6 @@ async fn the_link_in_a_notice_drops_the_codes_and_keeps_the_app() {
         let totp = authenticator_code(b"12345678901234567890", app.now().as_second());
         let answer = totp_sign_in(&app, &attempt(&app, ADA).await, &totp).await;
         assert_eq!(answer.status(), 200, "{undone}: {}", answer.text());
-        assert_eq!(left(&app, &SignedIn::of(ADA, &answer.json())).await, 0);
+        assert_eq!(left(&app, &SignedInUser::of(ADA, &answer.json())).await, 0);
     }
 }

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 use support::authenticator::{Page, SoftPasskey};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::assert_error;
 
 const PATH: &str = "/api/v1/auth/anonymous/sign-up";
 
-async fn anonymous(app: &TestApp) -> SignedIn {
+async fn anonymous(app: &TestApp) -> SignedInUser {
     let answer = app.client().request("POST", PATH).send().await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    SignedIn::of("", &answer.json())
+    SignedInUser::of("", &answer.json())
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
     let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let answer =
         client.post("/api/v1/auth/password/sign-up", json!({ "email": "ada@example.com", "password": "correct horse battery" })).await;
-    let ada = SignedIn::of("ada@example.com", &answer.json());
+    let ada = SignedInUser::of("ada@example.com", &answer.json());
     assert_eq!(ada.user_id, nobody.user_id);
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
     assert_eq!((&me["is_anonymous"], &me["primary_email"]), (&json!(false), &json!("ada@example.com")));
@@ -111,7 +111,7 @@ async fn a_sign_up_leaves_no_credential_of_the_anonymous_user() {
 }
 
 /// Someone who shared the anonymous user's session is not signed in to the account.
-async fn assert_has_ended(app: &TestApp, old: &SignedIn) {
+async fn assert_has_ended(app: &TestApp, old: &SignedInUser) {
     let caller = || app.signed_in(old).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller().get("/api/v1/users/me").await.status(), 401);
     let refreshed = caller().without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
@@ -126,7 +126,7 @@ async fn a_sign_in_by_email_upgrades_an_anonymous_user_in_place() {
     let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let answer = client.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.json();
     assert_eq!((&answer["user_id"], &answer["is_new_user"]), (&json!(nobody.user_id), &json!(true)));
-    let ada = SignedIn::of("ada@example.com", &answer);
+    let ada = SignedInUser::of("ada@example.com", &answer);
     assert_eq!(app.signed_in(&ada).get("/api/v1/users/me").await.status(), 200);
     assert_has_ended(&app, &nobody).await;
 }

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
 use support::authenticator::{Page, SoftPasskey};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::cli_create::{anonymous, start};
 use super::cli_poll::{fetch, poll, status};
@@ -125,7 +125,7 @@ async fn a_browser_takes_over_the_anonymous_user_of_the_tool_and_signs_up() {
     assert_eq!(check(&app, &login).await["cli_session_state"], "anonymous");
     let claimed = in_mode(&app, &login, "claim-anon-session").await;
     assert_eq!(claimed.status(), 200, "{}", claimed.text());
-    let browser = SignedIn::of("", &claimed.json());
+    let browser = SignedInUser::of("", &claimed.json());
     assert_eq!(json!(browser.user_id), nobody["user_id"]);
     assert_error(&in_mode(&app, &login, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
     assert_eq!(check(&app, &login).await["cli_session_state"], "none");
@@ -149,13 +149,13 @@ async fn a_stranger_keeps_no_session_of_an_anonymous_user_who_was_taken_over() {
     let kept = in_mode(&app, &first, "claim-anon-session").await.json();
     // The second sign-in was attached to the session ended by the takeover.
     assert_error(&in_mode(&app, &second, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
-    let old = SignedIn::of("", &nobody);
+    let old = SignedInUser::of("", &nobody);
     let me = app.signed_in(&old).with("x-stack-allow-anonymous-user", "true").get(ME).await;
     assert_eq!(me.status(), 401, "{}", me.text());
 
     let (_, third) = start(&app, json!({ "anon_refresh_token": kept["refresh_token"] })).await;
     assert_eq!(in_mode(&app, &third, "claim-anon-session").await.status(), 200);
-    let stranger = SignedIn::of("", &kept);
+    let stranger = SignedInUser::of("", &kept);
     assert_eq!(app.signed_in(&stranger).with("x-stack-allow-anonymous-user", "true").get(ME).await.status(), 401);
 }
 
@@ -164,7 +164,7 @@ async fn a_stranger_keeps_no_credential_of_an_anonymous_user_who_was_taken_over(
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
-    let nobody = SignedIn::of("", &anonymous(&app).await);
+    let nobody = SignedInUser::of("", &anonymous(&app).await);
     let stranger = || app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let started = stranger().post("/api/v1/auth/passkey/initiate-passkey-registration", json!({})).await.json();
     let passkey = SoftPasskey::create(&started["options_json"], Page::default(), 1);
@@ -174,7 +174,7 @@ async fn a_stranger_keeps_no_credential_of_an_anonymous_user_who_was_taken_over(
     assert_eq!(stranger().post("/api/v1/contact-channels", channel).await.status(), 201);
 
     let (_, login) = start(&app, json!({ "anon_refresh_token": nobody.refresh_token })).await;
-    let browser = SignedIn::of("", &in_mode(&app, &login, "claim-anon-session").await.json());
+    let browser = SignedInUser::of("", &in_mode(&app, &login, "claim-anon-session").await.json());
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     let me = app.signed_in(&browser).with("x-stack-allow-anonymous-user", "true").get(ME).await.json();
     assert_eq!((&me["id"], &me["passkey_auth_enabled"]), (&json!(nobody.user_id), &json!(false)), "{me}");
@@ -188,7 +188,7 @@ async fn an_anonymous_user_who_has_signed_up_cannot_be_taken_over() {
     let app = TestApp::start().await;
     let nobody = anonymous(&app).await;
     let (_, login) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
-    let caller = app.signed_in(&SignedIn::of("", &nobody)).with("x-stack-allow-anonymous-user", "true");
+    let caller = app.signed_in(&SignedInUser::of("", &nobody)).with("x-stack-allow-anonymous-user", "true");
     let sign_up = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.status(), 200);
     assert_eq!(check(&app, &login).await["cli_session_state"], "none");

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::cli_complete::complete;
 use super::cli_create::start;
@@ -24,13 +24,13 @@ pub(super) async fn status(app: &TestApp, polling_code: &str) -> Value {
 }
 
 /// Fetches a tool's session once its sign-in is confirmed.
-pub(super) async fn fetch(app: &TestApp, polling_code: &str) -> SignedIn {
+pub(super) async fn fetch(app: &TestApp, polling_code: &str) -> SignedInUser {
     let answer = poll(app, polling_code).await;
     assert_eq!((answer.status(), &answer.json()["status"]), (201, &json!("success")), "{}", answer.text());
     let refresh_token = answer.json()["refresh_token"].as_str().unwrap().to_owned();
     let refreshed = app.client().with("x-stack-refresh-token", &refresh_token).request("POST", "/api/v1/auth/sessions/current/refresh");
     let access_token = refreshed.send().await.json()["access_token"].as_str().unwrap().to_owned();
-    SignedIn { email: String::new(), user_id: String::new(), access_token, refresh_token }
+    SignedInUser { email: String::new(), user_id: String::new(), access_token, refresh_token }
 }
 
 #[tokio::test]

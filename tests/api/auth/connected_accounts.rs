@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use support::provider::Fault;
+use support::provider::Misbehaviour;
 use support::stand_in::StandIn;
 use support::until::until;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
@@ -16,7 +16,7 @@ use super::oauth_callback::{ada, exchange, flow, landed, parameter, sign_in, sta
 
 const ACCOUNTS: &str = "/api/v1/connected-accounts";
 
-async fn token(app: &TestApp, user: &SignedIn, account: &str, body: Value) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser, account: &str, body: Value) -> Answer {
     app.signed_in(user).post(&format!("{ACCOUNTS}/me/{account}/access-token"), body).await
 }
 
@@ -52,12 +52,12 @@ async fn the_provider_s_token_is_returned_and_refreshed_when_expired() {
     app.advance(SignedDuration::from_mins(1));
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
     // The token is cached, so it is returned while the provider is down.
-    provider.misbehave(Fault::Down);
+    provider.misbehave(Misbehaviour::Down);
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
 }
 
 /// A server asks for the token of the user's account, with the headers of the newest published SDK.
-async fn by_server(app: &TestApp, user: &SignedIn) -> Answer {
+async fn by_server(app: &TestApp, user: &SignedInUser) -> Answer {
     let server = ["project-id", "access-type", "secret-server-key"].into_iter().fold(app.server(), |caller, name| {
         let value = match name {
             "project-id" => app.project_id().as_str(),
@@ -75,15 +75,15 @@ async fn a_refresh_that_fails_temporarily_loses_no_token() {
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = by_server(&app, &user).await.json()["access_token"].clone();
     app.advance(SignedDuration::from_mins(57));
-    provider.misbehave(Fault::Down);
+    provider.misbehave(Misbehaviour::Down);
     assert_eq!(by_server(&app, &user).await.json()["access_token"], first, "the old token lives for three minutes more");
     app.advance(SignedDuration::from_mins(3));
     for (fault, status, code) in [
-        (Fault::Down, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Fault::Silent, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Fault::Garbage, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Fault::RefusesClient, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
-        (Fault::RefusesClientInHtml, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
+        (Misbehaviour::Down, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Misbehaviour::Silent, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Misbehaviour::Garbage, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Misbehaviour::RefusesClient, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
+        (Misbehaviour::RefusesClientInHtml, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
     ] {
         provider.misbehave(fault);
         assert_error(&by_server(&app, &user).await, status, code);
@@ -97,7 +97,7 @@ async fn a_refresh_token_refused_for_good_is_not_tried_again() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::Refuses);
+    provider.misbehave(Misbehaviour::Refuses);
     let details = assert_error(&by_server(&app, &user).await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
     assert_eq!(details["provider"], "acme");
     assert!(details["details"].as_str().unwrap().contains("revoked"), "{details}");
@@ -117,7 +117,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::Waits);
+    provider.misbehave(Misbehaviour::Waits);
     provider.requests();
     app.recorder.clear();
     // The provider answers once every request has tried to be the one that refreshes the token.
@@ -137,7 +137,7 @@ async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(5));
-    provider.misbehave(Fault::RevokesAccessAndWaits);
+    provider.misbehave(Misbehaviour::RevokesAccessAndWaits);
     provider.requests();
     app.recorder.clear();
     let behave = async {
@@ -156,7 +156,7 @@ async fn an_abandoned_refresh_is_taken_over() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::Waits);
+    provider.misbehave(Misbehaviour::Waits);
     tokio::select! {
         answer = by_server(&app, &user) => panic!("{}", answer.text()),
         () = provider.is_waiting(1) => {}
@@ -171,7 +171,7 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::Waits);
+    provider.misbehave(Misbehaviour::Waits);
     let listed = app.server().get(&format!("/api/v1/oauth-providers?user_id={}", user.user_id)).await.json();
     let path = format!("/api/v1/oauth-providers/{}/{}", user.user_id, listed["items"][0]["id"].as_str().unwrap());
     let unlink = async {

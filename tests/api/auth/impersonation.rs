@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::oauth_authorize::{self, authorize, parameters_with};
 use super::{assert_error, oauth_callback};
@@ -14,12 +14,12 @@ const NEW: &str = "a better horse battery";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 
 /// A session for a server to act as the user.
-async fn impersonate(app: &TestApp, user: &SignedIn) -> SignedIn {
+async fn impersonate(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": user.user_id, "is_impersonation": true })).await;
     assert_eq!(created.status(), 200, "{}", created.text());
     let mut tokens = created.json();
     tokens["user_id"] = json!(user.user_id);
-    SignedIn::of(&user.email, &tokens)
+    SignedInUser::of(&user.email, &tokens)
 }
 
 fn id_of_first(list: &Value) -> String {
@@ -103,7 +103,7 @@ async fn an_impersonation_registers_no_passkey_and_links_no_account() {
 async fn a_sign_up_in_an_impersonation_makes_a_new_user() {
     let (app, provider) = oauth_callback::start().await;
     let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
-    let anonymous = SignedIn::of("", &anonymous);
+    let anonymous = SignedInUser::of("", &anonymous);
     let support = impersonate(&app, &anonymous).await;
     let acting = app.signed_in(&support).with("x-stack-allow-anonymous-user", "true");
     let body = json!({ "email": "eve@example.com", "password": PASSWORD });

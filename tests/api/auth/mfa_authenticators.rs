@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp, authenticator_code};
+use support::{Answer, SignedInUser, TestApp, authenticator_code};
 use wire::id::UserId;
 
 use super::mfa_recovery_codes::{left, recover};
@@ -41,31 +41,31 @@ fn from_base32(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(8).flat_map(block).collect()
 }
 
-pub(crate) async fn begin(app: &TestApp, user: &SignedIn) -> Phone {
+pub(crate) async fn begin(app: &TestApp, user: &SignedInUser) -> Phone {
     let answer = app.signed_in(user).post(PATH, json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     Phone::of(&answer.json())
 }
 
-pub(crate) async fn verify(app: &TestApp, user: &SignedIn, code: &str, totp: &str) -> Answer {
+pub(crate) async fn verify(app: &TestApp, user: &SignedInUser, code: &str, totp: &str) -> Answer {
     app.signed_in(user).post(VERIFY, json!({ "code": code, "totp": totp })).await
 }
 
 /// Sets up an app; returns it with the response.
-pub(crate) async fn set_up(app: &TestApp, user: &SignedIn) -> (Phone, Value) {
+pub(crate) async fn set_up(app: &TestApp, user: &SignedInUser) -> (Phone, Value) {
     let phone = begin(app, user).await;
     let answer = verify(app, user, &phone.code, &phone.shows(app)).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     (phone, answer.json())
 }
 
-async fn apps(app: &TestApp, user: &SignedIn) -> Vec<Value> {
+async fn apps(app: &TestApp, user: &SignedInUser) -> Vec<Value> {
     let answer = app.signed_in(user).get(PATH).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()["items"].as_array().unwrap().clone()
 }
 
-async fn requires_code(app: &TestApp, user: &SignedIn) -> Value {
+async fn requires_code(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get(ME).await.json()["requires_totp_mfa"].clone()
 }
 

@@ -8,7 +8,7 @@ use model::quota::Quota;
 use model::user::device::{Device, DeviceToken};
 use serde_json::{Value, json};
 use store::user::device;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 use wire::id::UserId;
 
 use super::account_notices::{link, notices, press};
@@ -30,7 +30,7 @@ async fn permit(app: &TestApp, days: u16) {
 }
 
 /// A user with an app, in a project that remembers devices for up to 30 days.
-async fn world() -> (TestApp, SignedIn, Phone) {
+async fn world() -> (TestApp, SignedInUser, Phone) {
     let app = TestApp::start().await;
     permit(&app, 30).await;
     let ada = app.sign_up(ADA).await;
@@ -70,12 +70,12 @@ async fn is_remembered(app: &TestApp, token: &str) -> bool {
     }
 }
 
-async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
+async fn listed(app: &TestApp, user: &SignedInUser, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
 /// Stores this many devices, as in an earlier version without a quota.
-async fn remember_many(app: &TestApp, user: &SignedIn, count: usize) {
+async fn remember_many(app: &TestApp, user: &SignedInUser, count: usize) {
     let project = app.project_id();
     let row = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
     let place: Place = serde_json::from_value(json!({ "ip": "203.0.113.7" })).unwrap();
@@ -117,7 +117,7 @@ async fn a_session_on_a_device_has_the_factors_that_a_project_requires() {
     let (app, _, phone) = world().await;
     let token = remember(&app, &phone).await;
     app.configure(json!({ "config": { "second_factor": { "required_of_everyone": true } } })).await;
-    let signed_in = SignedIn::of(ADA, &password(&on(&app, &token)).await.json());
+    let signed_in = SignedInUser::of(ADA, &password(&on(&app, &token)).await.json());
     assert_eq!(app.signed_in(&signed_in).get("/api/v1/users/me").await.status(), 200);
 }
 
@@ -236,7 +236,7 @@ async fn ending_sessions_and_changing_the_password_or_the_apps_forgets_devices()
         let (_, second) = set_up(&app, &ada).await;
         let token = remember(&app, &phone).await;
         assert!(is_remembered(&app, &token).await);
-        let ada = SignedIn { ..ada };
+        let ada = SignedInUser { ..ada };
         if name == "a new app" {
             set_up(&app, &ada).await;
         } else {
@@ -306,7 +306,7 @@ async fn a_session_on_a_device_is_as_old_as_the_proof_of_the_device() {
     app.advance(SignedDuration::from_mins(11));
     let answer = password(&on(&app, &token)).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let thief = SignedIn::of(ADA, &answer.json());
+    let thief = SignedInUser::of(ADA, &answer.json());
     let own = app.signed_in(&thief);
     let removal = json!({ "totp_secret_base64": null });
     assert_error(&own.patch("/api/v1/users/me", removal.clone()).await, 403, "REAUTHENTICATION_REQUIRED");

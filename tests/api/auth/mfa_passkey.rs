@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, PRESENT, SoftPasskey};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::mfa_sign_in::{attempt, now_code, sign_in as totp_sign_in, user_with_app};
 use super::{assert_error, opens_own_data, problems};
@@ -14,11 +14,11 @@ const PATH: &str = "/api/v1/auth/mfa/sign-in";
 const ADA: &str = "ada@example.com";
 const PASSWORD: &str = "correct horse battery";
 
-async fn world() -> (TestApp, SignedIn, SoftPasskey) {
+async fn world() -> (TestApp, SignedInUser, SoftPasskey) {
     world_of(TestApp::start().await).await
 }
 
-async fn world_of(app: TestApp) -> (TestApp, SignedIn, SoftPasskey) {
+async fn world_of(app: TestApp) -> (TestApp, SignedInUser, SoftPasskey) {
     app.offer_passkeys().await;
     let ada = user_with_app(&app, ADA).await;
     let passkey = app.add_passkey(&ada, 1).await;
@@ -46,7 +46,7 @@ async fn a_password_and_a_passkey_sign_in_once() {
     let answer = send(&app, &waiting, &code, &response).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     assert_eq!((&answer.json()["user_id"], &answer.json()["is_new_user"]), (&json!(ada.user_id), &json!(false)));
-    let again = SignedIn::of(ADA, &answer.json());
+    let again = SignedInUser::of(ADA, &answer.json());
     assert!(opens_own_data(&app, &again).await);
     let log = app.admin().get(&format!("/api/v1/internal/audit-log?user_id={}", ada.user_id)).await.json();
     let entry = &log["items"][0];
@@ -115,7 +115,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         assert_eq!((answer.status(), &answer.json()["user_id"]), (200, &json!(ada.user_id)), "{handle:?}: {}", answer.text());
 
         // Only a session started after the passkey was added can be renewed with it.
-        let session = SignedIn::of(ADA, &answer.json());
+        let session = SignedInUser::of(ADA, &answer.json());
         let started = app.start_authentication().await;
         let renew = async |response: Value| {
             let proof = json!({ "passkey": { "code": started.code, "authentication_response": without(response) } });

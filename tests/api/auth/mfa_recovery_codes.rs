@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::mfa_sign_in::{attempt, now_code, sign_in as totp_sign_in, user_with_app};
 use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
@@ -19,13 +19,13 @@ const ADA: &str = "ada@example.com";
 const SECRET: &[u8] = b"a secret of an app";
 
 /// Creates a set of codes.
-pub(crate) async fn codes(app: &TestApp, user: &SignedIn) -> Vec<String> {
+pub(crate) async fn codes(app: &TestApp, user: &SignedInUser) -> Vec<String> {
     let answer = app.signed_in(user).post(PATH, json!({})).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     serde_json::from_value(answer.json()["codes"].clone()).unwrap()
 }
 
-pub(crate) async fn left(app: &TestApp, user: &SignedIn) -> Value {
+pub(crate) async fn left(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get(PATH).await.json()["remaining"].clone()
 }
 
@@ -58,7 +58,7 @@ async fn each_of_ten_codes_signs_in_once() {
         let answer = recover(&app, code).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
         assert_eq!((&answer.json()["user_id"], &answer.json()["is_new_user"]), (&json!(ada.user_id), &json!(false)));
-        let again = SignedIn::of(ADA, &answer.json());
+        let again = SignedInUser::of(ADA, &answer.json());
         assert!(opens_own_data(&app, &again).await);
         assert_eq!(left(&app, &again).await, 9 - number);
         assert_error(&recover(&app, code).await, 400, "INVALID_RECOVERY_CODE");
@@ -163,7 +163,7 @@ async fn wrong_codes_are_limited_together_with_those_of_the_app() {
     assert_error(&totp_sign_in(&app, &attempt(&app, ADA).await, &codes[0]).await, 429, "RATE_LIMITED");
     assert_eq!(left(&app, &ada).await, 10);
     app.advance(SignedDuration::from_mins(20));
-    let ada = SignedIn::of(ADA, &recover(&app, &codes[0]).await.json());
+    let ada = SignedInUser::of(ADA, &recover(&app, &codes[0]).await.json());
     assert_eq!(left(&app, &ada).await, 9);
 }
 

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp, authenticator_code};
+use support::{Answer, SignedInUser, TestApp, authenticator_code};
 
 use super::{assert_error, assert_takes_client_access, problems};
 
@@ -23,7 +23,7 @@ fn wrong_code(app: &TestApp) -> String {
 }
 
 /// Signs up, and sets up an authenticator app as the SDK does.
-pub(crate) async fn user_with_app(app: &TestApp, email: &str) -> SignedIn {
+pub(crate) async fn user_with_app(app: &TestApp, email: &str) -> SignedInUser {
     let user = app.sign_up(email).await;
     let answer = app.signed_in(&user).patch(ME, json!({ "totp_secret_base64": STANDARD.encode(SECRET) })).await;
     assert_eq!((answer.status(), &answer.json()["requires_totp_mfa"]), (200, &json!(true)));
@@ -65,7 +65,7 @@ async fn a_password_and_a_totp_code_sign_in() {
     let body = answer.json();
     assert_eq!((&body["user_id"], &body["is_new_user"]), (&json!(ada.user_id), &json!(false)));
     assert_eq!(claims(&body["access_token"])["requires_totp_mfa"], true);
-    let again = SignedIn::of("ada@example.com", &body);
+    let again = SignedInUser::of("ada@example.com", &body);
     assert_eq!(app.signed_in(&again).get(ME).await.json()["requires_totp_mfa"], true);
     let refreshed = app.client().with("x-stack-refresh-token", &again.refresh_token);
     assert_eq!(refreshed.request("POST", "/api/v1/auth/sessions/current/refresh").send().await.status(), 200);

@@ -74,7 +74,7 @@ mod sign_up_rules;
 mod tokens;
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 /// Asserts that an operation with client access rejects other callers, whatever the body.
 async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
@@ -110,7 +110,7 @@ fn problems(answer: &Answer) -> Vec<String> {
 }
 
 /// Whether the user's access token opens the user's own data.
-async fn opens_own_data(app: &TestApp, user: &SignedIn) -> bool {
+async fn opens_own_data(app: &TestApp, user: &SignedInUser) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id
 }

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use support::authenticator::send_assertion_as;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 use super::cli_complete::complete;
 use super::cli_create::start as start_tool;
@@ -127,9 +127,9 @@ async fn passkey_and_tool_sign_ins_from_new_places_are_notified() {
 async fn the_token_of_an_ended_session_makes_no_place_known() {
     let app = TestApp::start().await;
     signed_up(&app, true).await;
-    let stolen = SignedIn::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
+    let stolen = SignedInUser::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
     app.advance(SignedDuration::from_secs(1));
-    let owner = SignedIn::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
+    let owner = SignedInUser::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
     assert_eq!(app.signed_in(&owner).delete("/api/v1/auth/sessions?user_id=me").await.status(), 200);
     let thief = from(&app, "198.51.100.1", "");
     let refresh = thief.with("x-stack-refresh-token", &stolen.refresh_token).post("/api/v1/auth/sessions/current/refresh", json!({})).await;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 use url::Url;
 
 use super::oauth_authorize::{authorize, parameters_with};
@@ -77,14 +77,14 @@ pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
 }
 
 /// Signs in with an account at the provider.
-pub(crate) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedIn, Value) {
+pub(crate) async fn sign_in(app: &TestApp, provider: &Provider, account: Value) -> (SignedInUser, Value) {
     let landed = flow(app, provider, account, &[]).await;
     let answer = exchange(app, &parameter(&landed, "code")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let mut body = answer.json();
     let me = app.client().with("x-stack-access-token", body["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
     body["user_id"] = me["id"].clone();
-    (SignedIn::of(me["primary_email"].as_str().unwrap_or_default(), &body), me)
+    (SignedInUser::of(me["primary_email"].as_str().unwrap_or_default(), &body), me)
 }
 
 #[tokio::test]

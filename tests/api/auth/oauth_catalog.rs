@@ -19,11 +19,11 @@ const PICTURE: &str = "https://pictures.example/ada.png";
 
 /// Documents as specified by each provider, reduced to the fields that Gatelet reads.
 fn cases() -> Vec<Case> {
-    [of_openid(), of_code(), of_people()].concat()
+    [openid_cases(), code_cases(), people_cases()].concat()
 }
 
 /// Providers with OpenID Connect.
-fn of_openid() -> Vec<Case> {
+fn openid_cases() -> Vec<Case> {
     let openid = |id: &str| json!({ "sub": id, "name": "Ada", "email": EMAIL, "email_verified": true, "picture": PICTURE });
     vec![
         ("google", vec![("", openid("1084"))], "1084", Some(true), Some(PICTURE)),
@@ -33,7 +33,7 @@ fn of_openid() -> Vec<Case> {
 }
 
 /// Code hosting services.
-fn of_code() -> Vec<Case> {
+fn code_cases() -> Vec<Case> {
     vec![
         (
             "github",
@@ -75,7 +75,7 @@ fn of_code() -> Vec<Case> {
 }
 
 /// Social networks, and accounts for work, music and games.
-fn of_people() -> Vec<Case> {
+fn people_cases() -> Vec<Case> {
     vec![
         (
             "microsoft",

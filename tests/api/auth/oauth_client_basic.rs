@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};
 use super::{assert_error, problems};
@@ -21,7 +21,7 @@ async fn post(app: &TestApp, path: &str, authorization: &str, form: &[(&str, &st
 }
 
 /// A request for a user's new tokens.
-async fn refresh(app: &TestApp, user: &SignedIn, authorization: &str, more: &[(&str, &str)]) -> Answer {
+async fn refresh(app: &TestApp, user: &SignedInUser, authorization: &str, more: &[(&str, &str)]) -> Answer {
     let form = [&[("grant_type", "refresh_token"), ("refresh_token", user.refresh_token.as_str())], more].concat();
     post(app, TOKEN, authorization, &form).await
 }

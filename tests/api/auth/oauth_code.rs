@@ -128,7 +128,7 @@ async fn a_reused_code_ends_the_session_of_its_second_factor() {
     let details = assert_error(&exchange(&app, &code).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let completed = mfa_sign_in::sign_in(&app, details["attempt_code"].as_str().unwrap(), &phone.shows(&app)).await;
     assert_eq!(completed.status(), 200, "{}", completed.text());
-    let session = support::SignedIn::of("ada@example.com", &completed.json());
+    let session = support::SignedInUser::of("ada@example.com", &completed.json());
     assert_eq!(app.signed_in(&session).get("/api/v1/users/me").await.status(), 200);
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_error(&app.signed_in(&session).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");

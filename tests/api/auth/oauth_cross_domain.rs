@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 use url::Url;
 
 use super::oauth_callback::{REDIRECT_URI, TOKEN, exchange, exchange_of, parameter};
@@ -30,7 +30,7 @@ async fn authorize(caller: &Caller, body: Value) -> Url {
 }
 
 /// A code that takes the user's session to the other domain.
-pub(super) async fn code(app: &TestApp, user: &SignedIn) -> String {
+pub(super) async fn code(app: &TestApp, user: &SignedInUser) -> String {
     parameter(&authorize(&app.signed_in(user), body()).await, "code")
 }
 
@@ -38,7 +38,7 @@ async fn refresh(app: &TestApp, token: &str) -> Answer {
     app.client().with("x-stack-refresh-token", token).request("POST", "/api/v1/auth/sessions/current/refresh").send().await
 }
 
-async fn sessions(app: &TestApp, user: &SignedIn) -> usize {
+async fn sessions(app: &TestApp, user: &SignedInUser) -> usize {
     let listed = app.server().get(&format!("/api/v1/auth/sessions?user_id={}", user.user_id)).await.json();
     listed["items"].as_array().unwrap().len()
 }
@@ -62,7 +62,7 @@ async fn the_same_session_continues_on_the_other_domain() {
     let tokens = answer.json();
     assert_eq!((&tokens["refresh_token"], &tokens["is_new_user"]), (&json!(ada.refresh_token), &json!(false)));
     assert_eq!(tokens["after_callback_redirect_url"], "http://localhost:3000/there");
-    let there = SignedIn { access_token: tokens["access_token"].as_str().unwrap().to_owned(), ..ada.clone() };
+    let there = SignedInUser { access_token: tokens["access_token"].as_str().unwrap().to_owned(), ..ada.clone() };
     assert!(opens_own_data(&app, &there).await && sessions(&app, &ada).await == 1);
     // Signing out on either domain ends the session on both.
     assert_eq!(app.signed_in(&there).delete("/api/v1/auth/sessions/current").await.status(), 200);

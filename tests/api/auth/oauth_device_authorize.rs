@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 use url::Url;
 
 use super::assert_error;
@@ -41,7 +41,7 @@ async fn refusal(app: &TestApp, started: &Value) -> String {
     answer.json()["error"].as_str().unwrap().to_owned()
 }
 
-async fn decide(app: &TestApp, login_code: &str, mode: &str, by: &SignedIn) -> Answer {
+async fn decide(app: &TestApp, login_code: &str, mode: &str, by: &SignedInUser) -> Answer {
     let body = json!({ "login_code": login_code, "mode": mode, "refresh_token": by.refresh_token });
     app.client().post("/api/v1/auth/cli/complete", body).await
 }
@@ -64,7 +64,7 @@ async fn a_user_types_the_code_and_the_device_gets_tokens_once() {
     assert_eq!((answer.status(), answer.header("cache-control")), (200, Some("no-store")), "{}", answer.text());
     let body = answer.json();
     assert_eq!(body["token_type"], "Bearer");
-    let tool = SignedIn {
+    let tool = SignedInUser {
         access_token: body["access_token"].as_str().unwrap().to_owned(),
         refresh_token: body["refresh_token"].as_str().unwrap().to_owned(),
         ..ada.clone()

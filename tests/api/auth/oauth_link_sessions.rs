@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use support::provider::Provider;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::mfa_authenticators::set_up;
 use super::oauth_callback::{ada, exchange, flow, parameter, start};
@@ -13,17 +13,17 @@ use super::{assert_error, mfa_sign_in};
 const ADA: &str = "ada@home.example";
 
 /// A two-minute session by a server.
-async fn short(app: &TestApp, user: &SignedIn) -> SignedIn {
+async fn short(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let short = json!({ "user_id": user.user_id, "expires_in_millis": 120_000 });
     let created = app.server().post("/api/v1/auth/sessions", short).await;
     assert_eq!(created.status(), 200, "{}", created.text());
     let mut body = created.json();
     body["user_id"] = json!(user.user_id);
-    SignedIn::of(ADA, &body)
+    SignedInUser::of(ADA, &body)
 }
 
 /// The exchange's answer for a flow that links an account in this session.
-async fn link(app: &TestApp, provider: &Provider, session: &SignedIn) -> Answer {
+async fn link(app: &TestApp, provider: &Provider, session: &SignedInUser) -> Answer {
     let link = [("type", "link"), ("token", session.access_token.as_str())];
     exchange(app, &parameter(&flow(app, provider, ada(), &link).await, "code")).await
 }
@@ -73,7 +73,7 @@ async fn a_linked_account_is_no_fresh_proof() {
     let user = app.sign_up(ADA).await;
     app.advance(SignedDuration::from_mins(9));
     let own =
-        SignedIn { access_token: refresh(&app, &user.refresh_token).await.json()["access_token"].as_str().unwrap().to_owned(), ..user };
+        SignedInUser { access_token: refresh(&app, &user.refresh_token).await.json()["access_token"].as_str().unwrap().to_owned(), ..user };
     let tokens = link(&app, &provider, &own).await.json();
     app.advance(SignedDuration::from_mins(2));
     let new = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap());

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::TestApp;
-use support::provider::{Fault, Key, Provider};
+use support::provider::{Key, Misbehaviour, Provider};
 
 use super::oauth_callback::{ada, begin, error_of, flow, sign_in, start};
 
@@ -50,10 +50,10 @@ async fn times_may_have_a_fraction_and_the_issuer_s_clock_may_be_ahead() {
 #[tokio::test]
 async fn userinfo_may_be_a_signed_jwt() {
     let (app, provider) = start().await;
-    provider.misbehave(Fault::SignedUserinfo);
+    provider.misbehave(Misbehaviour::SignedUserinfo);
     let user = me(&app, &provider, with(&[("userinfo", json!(true))])).await;
     assert_eq!((&user["primary_email"], &user["primary_email_verified"]), (&json!("ada@example.com"), &json!(true)));
-    provider.misbehave(Fault::ForgedUserinfo);
+    provider.misbehave(Misbehaviour::ForgedUserinfo);
     let stranger = with(&[("userinfo", json!(true)), ("sub", json!("acme|2")), ("email", json!("eve@example.com"))]);
     assert_eq!(error_of(&flow(&app, &provider, stranger, &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
 }
@@ -62,7 +62,7 @@ async fn userinfo_may_be_a_signed_jwt() {
 async fn userinfo_that_refuses_does_not_matter_if_the_id_token_suffices() {
     for status in [401, 403, 404] {
         let (app, provider) = start().await;
-        provider.misbehave(Fault::UserinfoAnswers(status));
+        provider.misbehave(Misbehaviour::UserinfoAnswers(status));
         let user = me(&app, &provider, with(&[("name", Value::Null)])).await;
         assert_eq!((&user["primary_email"], &user["display_name"]), (&json!("ada@example.com"), &Value::Null), "{status}");
         let nameless = me(&app, &provider, with(&[("userinfo", json!(true)), ("sub", json!("acme|2"))])).await;
@@ -70,7 +70,7 @@ async fn userinfo_that_refuses_does_not_matter_if_the_id_token_suffices() {
     }
     // Without an answer, it is unknown whether the account has an address.
     let (app, provider) = start().await;
-    provider.misbehave(Fault::UserinfoAnswers(503));
+    provider.misbehave(Misbehaviour::UserinfoAnswers(503));
     assert_eq!(me(&app, &provider, with(&[("name", Value::Null)])).await["primary_email"], "ada@example.com");
     let account = with(&[("userinfo", json!(true)), ("sub", json!("acme|2"))]);
     assert_eq!(error_of(&flow(&app, &provider, account, &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
@@ -107,7 +107,7 @@ async fn a_new_key_works_whatever_its_id() {
         assert_eq!(provider.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read again once");
     }
     // Not every forged token causes a request.
-    provider.misbehave(Fault::ForgedSignature);
+    provider.misbehave(Misbehaviour::ForgedSignature);
     for _ in 0..3 {
         error_of(&flow(&app, &provider, ada(), &[]).await);
     }
@@ -126,7 +126,7 @@ async fn an_id_token_may_be_signed_with_es512() {
     provider.publish("id_token_signing_alg_values_supported", json!(["ES512"]));
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
     sign_in(&app, &provider, ada()).await;
-    provider.misbehave(Fault::ForgedSignature);
+    provider.misbehave(Misbehaviour::ForgedSignature);
     assert_eq!(error_of(&flow(&app, &provider, ada(), &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
 }
 
@@ -134,7 +134,7 @@ async fn an_id_token_may_be_signed_with_es512() {
 #[tokio::test]
 async fn an_id_token_may_be_signed_with_the_client_secret_if_the_issuer_says_so() {
     let (app, provider) = start().await;
-    provider.misbehave(Fault::SignsWithSecret);
+    provider.misbehave(Misbehaviour::SignsWithSecret);
     assert_eq!(error_of(&flow(&app, &provider, ada(), &[]).await), "OAUTH_PROVIDER_MISCONFIGURED");
     provider.publish("id_token_signing_alg_values_supported", json!(["HS256"]));
     app.advance(SignedDuration::from_hours(2));
@@ -146,7 +146,7 @@ async fn a_provider_that_fails_once_is_asked_again_unless_the_code_may_have_been
     let (app, provider) = start().await;
     app.advance(SignedDuration::from_hours(2));
     provider.requests();
-    provider.misbehave(Fault::FailsOnce);
+    provider.misbehave(Misbehaviour::FailsOnce);
     begin(&app, &[]).await;
     assert_eq!(provider.requests(), ["metadata", "metadata"]);
     assert_eq!(error_of(&flow(&app, &provider, ada(), &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");

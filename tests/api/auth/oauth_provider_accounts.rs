@@ -1,7 +1,7 @@
 //! `/api/v1/oauth-providers`: a user's accounts at providers, their uses, and unlinking.
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::oauth_callback::{ada, error_of, exchange, flow, parameter, sign_in, start};
 use super::{assert_error, opens_own_data};
@@ -9,25 +9,25 @@ use super::{assert_error, opens_own_data};
 const ACCOUNTS: &str = "/api/v1/oauth-providers";
 const CONNECTED: &str = "/api/v1/connected-accounts";
 
-async fn own(app: &TestApp, user: &SignedIn) -> Vec<Value> {
+async fn own(app: &TestApp, user: &SignedInUser) -> Vec<Value> {
     let list = app.signed_in(user).get(&format!("{ACCOUNTS}?user_id=me")).await;
     assert_eq!(list.status(), 200, "{}", list.text());
     list.json()["items"].as_array().unwrap().clone()
 }
 
 /// The path of a user's first account at a provider.
-async fn first(app: &TestApp, user: &SignedIn) -> String {
+async fn first(app: &TestApp, user: &SignedInUser) -> String {
     format!("{ACCOUNTS}/me/{}", own(app, user).await[0]["id"].as_str().unwrap())
 }
 
-fn new_account(user: &SignedIn, account_id: &str) -> Value {
+fn new_account(user: &SignedInUser, account_id: &str) -> Value {
     json!({
         "user_id": user.user_id, "provider_config_id": "acme", "account_id": account_id, "email": "ada@acme.example",
         "allow_sign_in": true, "allow_connected_accounts": false,
     })
 }
 
-async fn create(app: &TestApp, user: &SignedIn, account_id: &str) -> Answer {
+async fn create(app: &TestApp, user: &SignedInUser, account_id: &str) -> Answer {
     app.server().post(ACCOUNTS, new_account(user, account_id)).await
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use support::TestApp;
-use support::provider::Fault;
+use support::provider::Misbehaviour;
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
@@ -15,7 +15,7 @@ async fn assert_nobody_signed_up(app: &TestApp) {
 
 #[tokio::test]
 async fn a_failing_provider_creates_nothing() {
-    use Fault::*;
+    use Misbehaviour::*;
     let (app, provider) = start().await;
     let faults = [
         (Down, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
@@ -49,7 +49,7 @@ async fn a_failing_provider_creates_nothing() {
 #[tokio::test]
 async fn a_redirect_of_the_token_endpoint_is_not_followed() {
     let (app, provider) = start().await;
-    provider.misbehave(Fault::RedirectsTokenRequest);
+    provider.misbehave(Misbehaviour::RedirectsTokenRequest);
     flow(&app, &provider, ada(), &[]).await;
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
@@ -100,12 +100,12 @@ async fn keys_are_cached_and_refetched_after_a_rotation() {
 async fn an_invalid_document_of_an_issuer_is_not_kept() {
     let (app, provider) = start().await;
     app.advance(jiff::SignedDuration::from_hours(2));
-    provider.misbehave(Fault::Maintenance);
+    provider.misbehave(Misbehaviour::Maintenance);
     let refused = authorize(&app, "acme", &parameters_with(&app, &[])).await;
     assert_error(&refused, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     provider.behave();
     let location = begin(&app, &[]).await;
-    provider.misbehave(Fault::Maintenance);
+    provider.misbehave(Misbehaviour::Maintenance);
     let (code, state) = provider.allow(&app, &location, ada());
     let url = landed(&super::oauth_callback::come_back(&app, &code, &state).await);
     assert_eq!(error_of(&url), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
@@ -115,7 +115,7 @@ async fn an_invalid_document_of_an_issuer_is_not_kept() {
 
     // Valid keys stay in use when a later fetch fails.
     app.advance(jiff::SignedDuration::from_mins(1));
-    provider.misbehave(Fault::Maintenance);
+    provider.misbehave(Misbehaviour::Maintenance);
     sign_in(&app, &provider, ada()).await;
 }
 
@@ -168,7 +168,7 @@ async fn a_script_as_the_authorization_endpoint_is_rejected() {
     let (app, provider) = start().await;
     app.advance(jiff::SignedDuration::from_hours(2));
     provider.requests();
-    provider.misbehave(Fault::ScriptEndpoint);
+    provider.misbehave(Misbehaviour::ScriptEndpoint);
     let answer = authorize(&app, "acme", &parameters_with(&app, &[("stack_response_mode", "json")])).await;
     assert_error(&answer, 400, "OAUTH_PROVIDER_MISCONFIGURED");
     assert_eq!(provider.requests(), ["metadata"]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::stand_in::{REFRESH_TOKEN, StandIn};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
@@ -20,7 +20,7 @@ async fn start(provider_id: &str, documents: &[(&str, Value)]) -> (TestApp, Stan
 }
 
 /// Signs in; returns the user as clients read them.
-async fn sign_in(app: &TestApp, provider: &StandIn, others: &[(&'static str, &str)]) -> (SignedIn, Value) {
+async fn sign_in(app: &TestApp, provider: &StandIn, others: &[(&'static str, &str)]) -> (SignedInUser, Value) {
     let id = provider.setting()["id"].as_str().unwrap().to_owned();
     let mut asked = parameters_with(app, others);
     asked.push(("response_mode", "json".to_owned()));
@@ -32,10 +32,10 @@ async fn sign_in(app: &TestApp, provider: &StandIn, others: &[(&'static str, &st
     let mut tokens = exchange(app, &parameter(&back, "code")).await.json();
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
     tokens["user_id"] = me["id"].clone();
-    (SignedIn::of(me["primary_email"].as_str().unwrap_or_default(), &tokens), me)
+    (SignedInUser::of(me["primary_email"].as_str().unwrap_or_default(), &tokens), me)
 }
 
-async fn token(app: &TestApp, user: &SignedIn, provider_id: &str, scope: &str) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser, provider_id: &str, scope: &str) -> Answer {
     let path = format!("/api/v1/connected-accounts/{}/{provider_id}/access-token", user.user_id);
     app.server().post(&path, json!({ "scope": scope })).await
 }

@@ -3,14 +3,14 @@
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{assert_error, opens_own_data, problems};
 use crate::stored;
 
 const PATH: &str = "/api/v1/auth/oauth/token";
 
-fn request(app: &TestApp, user: &SignedIn) -> Value {
+fn request(app: &TestApp, user: &SignedInUser) -> Value {
     json!({
         "grant_type": "refresh_token",
         "client_id": app.project_id(),
@@ -19,7 +19,7 @@ fn request(app: &TestApp, user: &SignedIn) -> Value {
     })
 }
 
-fn request_with(app: &TestApp, user: &SignedIn, name: &str, value: impl Into<Value>) -> Value {
+fn request_with(app: &TestApp, user: &SignedInUser, name: &str, value: impl Into<Value>) -> Value {
     let mut body = request(app, user);
     body[name] = value.into();
     body
@@ -40,7 +40,7 @@ async fn form_and_json_requests_get_the_same_tokens() {
         assert!(answer.header("content-type").unwrap().starts_with("application/json"));
         let mut body = answer.json();
         let access_token = body["access_token"].take().as_str().unwrap().to_owned();
-        assert!(opens_own_data(&app, &SignedIn { access_token, ..ada.clone() }).await);
+        assert!(opens_own_data(&app, &SignedInUser { access_token, ..ada.clone() }).await);
         let expected = json!({
             "access_token": null, "token_type": "Bearer", "expires_in": 3599, "scope": "legacy",
             "afterCallbackRedirectUrl": null, "after_callback_redirect_url": null,

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use store::provider::authorization::{self, AuthorizationCode};
 use support::provider::Provider;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_callback::{ada, exchange, flow, parameter, sign_in, start};
@@ -17,11 +17,11 @@ const ADA: &str = "ada@example.com";
 const PASSWORD: &str = "correct horse battery";
 const PASSWORD_SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 
-async fn user(app: &TestApp, of: &SignedIn) -> Value {
+async fn user(app: &TestApp, of: &SignedInUser) -> Value {
     app.server().get(&format!("/api/v1/users/{}", of.user_id)).await.json()
 }
 
-async fn accounts(app: &TestApp, of: &SignedIn) -> Vec<Value> {
+async fn accounts(app: &TestApp, of: &SignedInUser) -> Vec<Value> {
     user(app, of).await["oauth_providers"].as_array().unwrap().iter().map(|account| account["account_id"].clone()).collect()
 }
 
@@ -140,7 +140,7 @@ async fn concurrent_flows_merge_one_account_and_all_sign_in() {
 }
 
 /// A code stored by an earlier version, with this pending change or `null` for none.
-async fn old_code(app: &TestApp, user: &SignedIn, change: &Value) -> String {
+async fn old_code(app: &TestApp, user: &SignedInUser, change: &Value) -> String {
     let row = app.app.store.user(app.project_id(), user_id(user)).await.unwrap().unwrap();
     let code = format!("{}{}", row.user.id.uuid().as_simple(), "0123456789abcdef".repeat(2));
     let mut item = json!({

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::provider::{Fault, Provider};
-use support::{SignedIn, TestApp};
+use support::provider::{Misbehaviour, Provider};
+use support::{SignedInUser, TestApp};
 
 use super::assert_error;
 use super::mfa_sign_in::{now_code, sign_in as second_factor};
@@ -40,7 +40,7 @@ async fn code(app: &TestApp, provider: &Provider, account: Value, others: &[(&'s
 }
 
 /// A user whose app has a token with a scope beyond sign-in.
-async fn connected(app: &TestApp, provider: &Provider) -> SignedIn {
+async fn connected(app: &TestApp, provider: &Provider) -> SignedInUser {
     let code = code(app, provider, ada(), &[("provider_scope", "calendar")]).await;
     assert!(stored(app).is_none() && are_waiting(app), "the callback stores no tokens");
     let mut tokens = exchange(app, &code).await.json();
@@ -48,7 +48,7 @@ async fn connected(app: &TestApp, provider: &Provider) -> SignedIn {
     assert!(!are_waiting(app), "the code keeps no tokens");
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await;
     tokens["user_id"] = me.json()["id"].clone();
-    SignedIn::of("ada@example.com", &tokens)
+    SignedInUser::of("ada@example.com", &tokens)
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn an_account_unlinked_since_the_callback_gets_no_tokens() {
     change_user(&app, &user, |user| user.provider_accounts[0].allow_sign_in = false).await;
     let fresh = app.sign_in_code("ada@example.com").await;
     let answer = app.client().post("/api/v1/auth/otp/sign-in", json!({ "code": fresh })).await.json();
-    let user = SignedIn::of("ada@example.com", &answer);
+    let user = SignedInUser::of("ada@example.com", &answer);
     let link = [("type", "link"), ("token", user.access_token.as_str()), ("provider_scope", "drive")];
     let late = code(&app, &provider, ada(), &link).await;
     let listed = app.server().get(&format!("/api/v1/oauth-providers?user_id={}", user.user_id)).await.json();
@@ -155,7 +155,7 @@ async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     for _ in 0..3 {
         codes.push(code(&app, &provider, ada(), &[("provider_scope", "calendar")]).await);
     }
-    provider.misbehave(Fault::Waits);
+    provider.misbehave(Misbehaviour::Waits);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let server = app.server();
     // The users sign in during the provider's renewal of the token.

@@ -1,7 +1,7 @@
 //! A user signs in with one account of a provider, unless the user has linked several.
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_callback::{ada, exchange, flow, parameter, sign_in, start};
@@ -9,7 +9,7 @@ use super::oauth_callback::{ada, exchange, flow, parameter, sign_in, start};
 const ACCOUNTS: &str = "/api/v1/oauth-providers";
 const SECOND: &str = "ANOTHER_PROVIDER_ACCOUNT_SIGNS_IN";
 
-fn account(user: &SignedIn, account_id: &str, allow_sign_in: bool) -> Value {
+fn account(user: &SignedInUser, account_id: &str, allow_sign_in: bool) -> Value {
     json!({
         "user_id": user.user_id, "provider_config_id": "acme", "account_id": account_id, "allow_sign_in": allow_sign_in,
         "allow_connected_accounts": true,
@@ -20,7 +20,7 @@ async fn create(app: &TestApp, account: Value) -> Answer {
     app.server().post(ACCOUNTS, account).await
 }
 
-async fn signing_in(app: &TestApp, user: &SignedIn) -> usize {
+async fn signing_in(app: &TestApp, user: &SignedInUser) -> usize {
     let listed = app.server().get(&format!("{ACCOUNTS}?user_id={}", user.user_id)).await.json();
     listed["items"].as_array().unwrap().iter().filter(|item| item["allow_sign_in"] == true).count()
 }

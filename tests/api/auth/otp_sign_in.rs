@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use tokio::task::JoinSet;
 
 use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
@@ -32,7 +32,7 @@ async fn a_new_user_gets_an_account_with_a_verified_address() {
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token", "is_new_user", "refresh_token", "user_id"]);
     assert_eq!(body["is_new_user"], true);
 
-    let ada = SignedIn::of("ada@example.com", &body);
+    let ada = SignedInUser::of("ada@example.com", &body);
     assert!(opens_own_data(&app, &ada).await);
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
     assert_eq!((&me["primary_email_verified"], &me["otp_auth_enabled"], &me["has_password"]), (&json!(true), &json!(true), &json!(false)));
@@ -103,7 +103,7 @@ async fn of_concurrent_redemptions_of_a_code_one_succeeds() {
             answer.text()
         );
     }
-    let ada = SignedIn::of("ada@example.com", &won[0].json());
+    let ada = SignedInUser::of("ada@example.com", &won[0].json());
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions").await.json();
     assert_eq!(sessions["items"].as_array().unwrap().len(), 1);
     assert_eq!(app.app.store.user_ids(app.project_id()).await.unwrap().len(), 1);

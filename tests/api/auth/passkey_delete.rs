@@ -1,13 +1,13 @@
 //! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`, and other ways to remove passkeys.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::assert_error;
 
 const ME: &str = "/api/v1/users/me";
 
-async fn id_of_first(app: &TestApp, user: &SignedIn) -> String {
+async fn id_of_first(app: &TestApp, user: &SignedInUser) -> String {
     let list = app.server().get(&format!("/api/v1/passkeys?user_id={}", user.user_id)).await.json();
     list["items"][0]["id"].as_str().unwrap().to_owned()
 }
@@ -39,7 +39,7 @@ async fn a_user_keeps_the_last_way_to_sign_in() {
     let ada = app.sign_up("ada@example.com").await;
     let passkey = app.add_passkey(&ada, 1).await;
     app.server().patch(&format!("/api/v1/users/{}", ada.user_id), json!({ "password": null })).await;
-    let back = SignedIn::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
+    let back = SignedInUser::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     let path = format!("/api/v1/passkeys/me/{}", id_of_first(&app, &ada).await);
     assert_error(&app.signed_in(&back).delete(&path).await, 409, "LAST_SIGN_IN_METHOD");
     let other = app.add_passkey(&back, 2).await;

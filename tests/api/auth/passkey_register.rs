@@ -6,21 +6,21 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::authenticator::{Page, SoftPasskey};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{assert_error, assert_takes_client_access};
 
 const PATH: &str = "/api/v1/auth/passkey/register";
 const ME: &str = "/api/v1/users/me";
 
-async fn app_and_ada() -> (TestApp, SignedIn) {
+async fn app_and_ada() -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;
     (app, ada)
 }
 
-async fn has_passkey(app: &TestApp, user: &SignedIn) -> Value {
+async fn has_passkey(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get(ME).await.json()["passkey_auth_enabled"].clone()
 }
 
@@ -202,7 +202,7 @@ async fn anonymous_users_return_by_passkey_and_stay_anonymous() {
     let (app, _) = app_and_ada().await;
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     let answer = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
-    let visitor = SignedIn::of("", &answer);
+    let visitor = SignedInUser::of("", &answer);
     let caller = || app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     let started = caller().post("/api/v1/auth/passkey/initiate-passkey-registration", json!({})).await.json();
     assert_eq!(started["options_json"]["user"]["name"], "Account");
@@ -211,6 +211,6 @@ async fn anonymous_users_return_by_passkey_and_stay_anonymous() {
     assert_eq!(caller().post(PATH, body).await.status(), 200);
     let back = app.sign_in_with(&passkey).await.json();
     assert_eq!(back["user_id"], visitor.user_id);
-    let me = app.signed_in(&SignedIn::of("", &back)).with("x-stack-allow-anonymous-user", "true").get(ME).await.json();
+    let me = app.signed_in(&SignedInUser::of("", &back)).with("x-stack-allow-anonymous-user", "true").get(ME).await.json();
     assert_eq!((&me["is_anonymous"], &me["passkey_auth_enabled"]), (&json!(true), &json!(true)));
 }

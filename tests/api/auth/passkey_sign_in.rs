@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::authenticator::{PRESENT, Page, SoftPasskey};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::mfa_sign_in::{now_code, sign_in as mfa_sign_in, user_with_app};
 use super::{assert_error, assert_takes_client_access};
@@ -14,7 +14,7 @@ use super::{assert_error, assert_takes_client_access};
 const PATH: &str = "/api/v1/auth/passkey/sign-in";
 const ME: &str = "/api/v1/users/me";
 
-async fn app_and_passkey() -> (TestApp, SignedIn, SoftPasskey) {
+async fn app_and_passkey() -> (TestApp, SignedInUser, SoftPasskey) {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -24,12 +24,12 @@ async fn app_and_passkey() -> (TestApp, SignedIn, SoftPasskey) {
     (app, ada, passkey)
 }
 
-async fn sessions(app: &TestApp, user: &SignedIn) -> usize {
+async fn sessions(app: &TestApp, user: &SignedInUser) -> usize {
     app.signed_in(user).get("/api/v1/auth/sessions").await.json()["items"].as_array().unwrap().len()
 }
 
 /// The user's newest entry in the audit log.
-async fn last_events(app: &TestApp, user: &SignedIn) -> Value {
+async fn last_events(app: &TestApp, user: &SignedInUser) -> Value {
     let path = format!("/api/v1/internal/audit-log?user_id={}", user.user_id);
     app.admin().get(&path).await.json()["items"][0].clone()
 }
@@ -44,7 +44,7 @@ async fn a_passkey_signs_in_once_per_challenge() {
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let body = answer.json();
     assert_eq!((&body["user_id"], &body["is_new_user"]), (&json!(ada.user_id), &json!(false)));
-    assert_eq!(app.signed_in(&SignedIn::of("ada@example.com", &body)).get(ME).await.status(), 200);
+    assert_eq!(app.signed_in(&SignedInUser::of("ada@example.com", &body)).get(ME).await.status(), 200);
     let entry = last_events(&app, &ada).await;
     assert_eq!((&entry["events"], &entry["method"]), (&json!(["sign-in"]), &json!(["pop"])));
     assert_error(&app.send_assertion(&started.code, &response).await, 409, "VERIFICATION_CODE_ALREADY_USED");
@@ -235,7 +235,7 @@ async fn restricted_users_sign_in_and_deleted_ones_do_not() {
     let path = format!("/api/v1/users/{}", ada.user_id);
     app.server().patch(&path, json!({ "restricted_by_admin": true })).await;
     let answer = app.sign_in_with(&passkey).await.json();
-    let me = app.signed_in(&SignedIn::of("", &answer)).with("x-stack-allow-restricted-user", "true").get(ME).await;
+    let me = app.signed_in(&SignedInUser::of("", &answer)).with("x-stack-allow-restricted-user", "true").get(ME).await;
     assert_eq!(me.json()["is_restricted"], true);
     assert_eq!(app.server().delete(&path).await.status(), 200);
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
@@ -247,14 +247,14 @@ async fn restricted_users_sign_in_and_deleted_ones_do_not() {
 async fn a_passkey_reauthenticates_its_user_only() {
     let (app, ada, passkey) = app_and_passkey().await;
     let bob = app.sign_up("bob@example.com").await;
-    let send = async |user: &SignedIn, passkey: &SoftPasskey| {
+    let send = async |user: &SignedInUser, passkey: &SoftPasskey| {
         let started = app.start_authentication().await;
         let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
         app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "passkey": given })).await
     };
     // A credential added since the session's last proof does not count as proof.
     assert_error(&send(&ada, &passkey).await, 403, "REAUTHENTICATION_REQUIRED");
-    let again = SignedIn::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
+    let again = SignedInUser::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 300 } })).await;
     app.advance(SignedDuration::from_secs(301));
     let secret = json!({ "totp_secret_base64": STANDARD.encode(b"a secret of an app") });

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use model::user::User;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp, refused};
+use support::{Answer, SignedInUser, TestApp, refused};
 use wire::id::UserId;
 
 use super::assert_error;
@@ -31,7 +31,7 @@ async fn guess(app: &TestApp, email: &str, times: usize) {
     }
 }
 
-async fn signed_up() -> (TestApp, SignedIn) {
+async fn signed_up() -> (TestApp, SignedInUser) {
     let app = TestApp::start_with(Limits::off().with(Rule::SignInFailures, Some(Rate::new(10, 600)))).await;
     let ada = app.sign_up(ADA).await;
     (app, ada)
@@ -39,16 +39,16 @@ async fn signed_up() -> (TestApp, SignedIn) {
 
 /// An account with its password locked by a stranger's attempts, and the notice delivered to its
 /// owner.
-async fn closed() -> (TestApp, SignedIn) {
+async fn closed() -> (TestApp, SignedInUser) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
     // Emails due at the same time arrive in any order; later ones arrive after this notice.
-    app.deliver().await;
+    app.send_emails().await;
     (app, ada)
 }
 
-async fn user(app: &TestApp, user: &SignedIn) -> User {
+async fn user(app: &TestApp, user: &SignedInUser) -> User {
     app.app.store.user(app.project_id(), UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user
 }
 
@@ -162,7 +162,7 @@ async fn a_signed_in_owner_can_change_the_password_of_a_locked_account() {
     let (app, ada) = closed().await;
     let caller = app.signed_in(&ada).without("x-stack-access-token");
     let refreshed = caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.json();
-    let ada = SignedIn { access_token: refreshed["access_token"].as_str().unwrap().to_owned(), ..ada };
+    let ada = SignedInUser { access_token: refreshed["access_token"].as_str().unwrap().to_owned(), ..ada };
     let change = json!({ "old_password": RIGHT, "new_password": NEW });
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
     app.advance(SignedDuration::from_mins(10));

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/sign-in`.
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
 
@@ -19,7 +19,7 @@ async fn an_address_and_its_password_sign_in() {
     assert_eq!(answer.status(), 200, "{}", answer.text());
     assert_eq!(answer.json().as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token", "refresh_token", "user_id"]);
 
-    let ada = SignedIn::of("ada@example.com", &answer.json());
+    let ada = SignedInUser::of("ada@example.com", &answer.json());
     assert_eq!(ada.user_id, signed_up.user_id);
     assert!(opens_own_data(&app, &ada).await);
     assert_ne!(ada.refresh_token, signed_up.refresh_token);

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/sign-up`.
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use tokio::task::JoinSet;
 
 use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
@@ -28,7 +28,7 @@ async fn a_sign_up_starts_a_session() {
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token", "refresh_token", "user_id"]);
     assert_eq!(body["refresh_token"].as_str().unwrap().len(), 45);
 
-    let ada = SignedIn::of("ada@example.com", &body);
+    let ada = SignedInUser::of("ada@example.com", &body);
     assert!(opens_own_data(&app, &ada).await);
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
     assert_eq!(
@@ -84,7 +84,7 @@ async fn the_verification_email_has_a_working_code() {
     let app = TestApp::start().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify?x=1" });
     let answer = app.client().post(PATH, body).await;
-    let ada = support::SignedIn::of("ada@example.com", &answer.json());
+    let ada = support::SignedInUser::of("ada@example.com", &answer.json());
 
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.link().starts_with("http://localhost:3000/verify?x=1&code="), "{}", mail.link());
@@ -196,7 +196,7 @@ async fn an_anonymous_user_is_upgraded_and_keeps_its_id() {
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     let answer = caller.post(PATH, ada()).await;
     assert_eq!((answer.status(), answer.json()["user_id"].as_str()), (200, Some(visitor.user_id.as_str())), "{}", answer.text());
-    let me = app.signed_in(&SignedIn::of("", &answer.json())).get("/api/v1/users/me").await.json();
+    let me = app.signed_in(&SignedInUser::of("", &answer.json())).get("/api/v1/users/me").await.json();
     assert_eq!((&me["is_anonymous"], &me["primary_email"]), (&json!(false), &json!("ada@example.com")));
 }
 

@@ -5,7 +5,7 @@ use model::limit::Limits;
 use model::user::User;
 use serde_json::{Value, json};
 use store::user;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 use wire::id::UserId;
 
 use super::assert_error;
@@ -43,7 +43,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
 }
 
 /// The start of a hash: algorithm and cost.
-async fn cost_of_hash(app: &TestApp, user: &SignedIn) -> String {
+async fn cost_of_hash(app: &TestApp, user: &SignedInUser) -> String {
     let hash = stored_hash(app, user).await;
     hash.as_str().unwrap().split('$').skip(1).take(3).collect::<Vec<_>>().join("$")
 }
@@ -78,7 +78,7 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
 
 /// Stores this hash as the user's password hash, without a request, so that the password may be
 /// weak or encoded differently, and the hash may have another cost.
-async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
+async fn give_hash(app: &TestApp, user: &SignedInUser, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     let hash: Hash = serde_json::from_value(hash.clone()).unwrap();
@@ -86,7 +86,7 @@ async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     app.app.store.write(user::replace(project, &user, row.version).unwrap()).await.unwrap();
 }
 
-async fn stored_hash(app: &TestApp, user: &SignedIn) -> Value {
+async fn stored_hash(app: &TestApp, user: &SignedInUser) -> Value {
     let id = UserId::parse(&user.user_id).unwrap();
     serde_json::to_value(app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user.password).unwrap()
 }
@@ -165,7 +165,7 @@ async fn composed_and_decomposed_unicode_passwords_are_equal() {
         for typed in [COMPOSED, DECOMPOSED] {
             let answer = sign_in(&app, email, typed).await;
             assert_eq!(answer.status(), 200, "{email}");
-            user = Some(SignedIn::of(email, &answer.json()));
+            user = Some(SignedInUser::of(email, &answer.json()));
         }
         let change = json!({ "old_password": DECOMPOSED, "new_password": GOOD });
         assert_eq!(app.signed_in(&user.unwrap()).post(UPDATE, change).await.status(), 200);

@@ -9,8 +9,8 @@ use model::project::Project;
 use model::provider::tokens::ProviderTokens;
 use serde_json::{Value, json};
 use store::provider::tokens::{TokenOwner, keep_tokens};
-use support::provider::{CLIENT_ID, Fault, Provider};
-use support::{Answer, SignedIn, TestApp};
+use support::provider::{CLIENT_ID, Misbehaviour, Provider};
+use support::{Answer, SignedInUser, TestApp};
 use wire::id::UserId;
 
 use super::assert_error;
@@ -30,7 +30,7 @@ async fn configure(app: &TestApp, providers: &[Value]) {
 }
 
 /// A server asks for a provider's token.
-async fn token(app: &TestApp, user: &SignedIn) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id), json!({})).await
 }
 
@@ -127,7 +127,7 @@ async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
     assert_eq!(token(&app, &user).await.status(), 201);
 }
 
-async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
+async fn tokens_of(app: &TestApp, user: &SignedInUser) -> ProviderTokens {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     let of = TokenOwner { project, user: id, account: &row.user.provider_accounts[0] };
@@ -135,7 +135,7 @@ async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
 }
 
 /// Stores the user's tokens in the form of earlier versions: sealed only for the account.
-pub(super) async fn age_tokens(app: &TestApp, user: &SignedIn) {
+pub(super) async fn age_tokens(app: &TestApp, user: &SignedInUser) {
     let project = app.project_id();
     let owner = format!("{project}/acme/acme|1/tokens");
     let seal = |token: &str| app.app.sealer.seal(&app.app.entropy, &owner, &token.to_owned().into()).unwrap();
@@ -148,7 +148,7 @@ pub(super) async fn age_tokens(app: &TestApp, user: &SignedIn) {
     keep(app, user, &tokens).await;
 }
 
-async fn keep(app: &TestApp, user: &SignedIn, tokens: &ProviderTokens) {
+async fn keep(app: &TestApp, user: &SignedInUser, tokens: &ProviderTokens) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
     app.app.store.write(keep_tokens(project, id, &row.user.provider_accounts[0], tokens).unwrap()).await.unwrap();
@@ -290,7 +290,7 @@ async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     let (user, _) = sign_in(&app, &provider, ada()).await;
     let first = token(&app, &user).await.json()["access_token"].clone();
     provider.requests();
-    provider.misbehave(Fault::RevokesAccess);
+    provider.misbehave(Misbehaviour::RevokesAccess);
     assert_eq!(token(&app, &user).await.json()["access_token"], first, "the provider has just issued it");
     assert_eq!(provider.requests(), Vec::<String>::new());
     app.advance(SignedDuration::from_mins(5));
@@ -301,7 +301,7 @@ async fn a_token_that_the_provider_has_revoked_is_found_out_and_replaced() {
     assert_eq!(provider.requests(), Vec::<String>::new());
 
     // If the refresh token was revoked too, the user has to link the account again.
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     app.advance(SignedDuration::from_mins(5));
     for _ in 0..2 {
         assert_to_be_linked_again(&token(&app, &user).await);
@@ -319,13 +319,13 @@ async fn a_caller_whose_token_failed_gets_another_one() {
     let first = token(&app, &user).await.json()["access_token"].clone();
     let failed = async || app.server().post(&format!("{path}?refresh=true"), json!({})).await;
     assert_eq!(app.server().post(&format!("{path}?refresh=false"), json!({})).await.json()["access_token"], first);
-    provider.misbehave(Fault::Down);
+    provider.misbehave(Misbehaviour::Down);
     assert_error(&failed().await, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
     assert_eq!(token(&app, &user).await.json()["access_token"], first, "nothing is lost");
     provider.behave();
     assert_eq!(failed().await.json()["access_token"], "renewed");
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     assert_to_be_linked_again(&failed().await);
     assert_error(&app.server().post(&format!("{path}?refresh=maybe"), json!({})).await, 400, "SCHEMA_ERROR");
 }

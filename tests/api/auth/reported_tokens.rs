@@ -3,19 +3,19 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::provider::{Fault, Provider};
-use support::{Answer, SignedIn, TestApp};
+use support::provider::{Misbehaviour, Provider};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::oauth_callback::{ada, sign_in, start};
 
-async fn token(app: &TestApp, user: &SignedIn, query: &str) -> Answer {
+async fn token(app: &TestApp, user: &SignedInUser, query: &str) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
 }
 
 /// Reports the token as failed ten times in a second, after which there still is a token; returns
 /// the called endpoints.
-async fn report(app: &TestApp, provider: &Provider, user: &SignedIn) -> Vec<String> {
+async fn report(app: &TestApp, provider: &Provider, user: &SignedInUser) -> Vec<String> {
     provider.requests();
     for _ in 0..10 {
         let answer = token(app, user, "?refresh=true").await;
@@ -40,7 +40,7 @@ async fn a_token_that_was_just_renewed_and_then_revoked_is_found_out() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     assert_eq!(token(&app, &user, "?refresh=true").await.json()["access_token"], "renewed");
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     assert_error(&token(&app, &user, "?refresh=true").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
 }
 
@@ -53,7 +53,7 @@ async fn a_token_without_a_refresh_token_is_asked_about_once() {
     assert_eq!(report(&app, &provider, &user).await, ["userinfo"]);
     app.advance(SignedDuration::from_secs(30));
     assert_eq!(report(&app, &provider, &user).await, ["userinfo"]);
-    provider.misbehave(Fault::RevokesEverything);
+    provider.misbehave(Misbehaviour::RevokesEverything);
     app.advance(SignedDuration::from_secs(30));
     assert_error(&token(&app, &user, "?refresh=true").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
 }
@@ -62,7 +62,7 @@ async fn a_token_without_a_refresh_token_is_asked_about_once() {
 async fn a_token_with_a_short_life_is_not_renewed_each_time() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
-    provider.misbehave(Fault::ShortLife);
+    provider.misbehave(Misbehaviour::ShortLife);
     app.advance(SignedDuration::from_mins(56));
     provider.requests();
     for _ in 0..5 {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::authenticator::SoftPasskey;
 use support::provider::Provider;
 use support::stand_in::StandIn;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::cli_complete::complete as confirm_tool;
 use super::cli_create::start as start_tool;
@@ -44,7 +44,7 @@ struct World {
     app: TestApp,
     provider: Provider,
     apple: StandIn,
-    ada: SignedIn,
+    ada: SignedInUser,
     passkey: SoftPasskey,
     codes: Vec<String>,
 }
@@ -150,7 +150,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     }
     assert_eq!(answer.status(), 200, "{way:?} and {proof:?}: {}", answer.text());
     assert_eq!((&answer.json()["user_id"], &answer.json()["is_new_user"]), (&json!(world.ada.user_id), &json!(false)));
-    let session = SignedIn::of(ADA, &answer.json());
+    let session = SignedInUser::of(ADA, &answer.json());
     assert!(opens_own_data(&world.app, &session).await);
     assert_eq!(world.sessions().await, before + 1, "{way:?} and {proof:?}");
     assert_eq!(world.method().await, methods(way, proof), "{way:?} and {proof:?}");

@@ -3,7 +3,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::mfa_authenticators::{set_up, verify};
@@ -21,18 +21,18 @@ pub(super) async fn require(app: &TestApp, settings: Value) {
 }
 
 /// A caller whose requests accept restricted users, like the published SDK.
-pub(super) fn restricted(app: &TestApp, user: &SignedIn) -> Caller {
+pub(super) fn restricted(app: &TestApp, user: &SignedInUser) -> Caller {
     app.signed_in(user).with("x-stack-allow-restricted-user", "true")
 }
 
-pub(super) async fn reason_of(app: &TestApp, user: &SignedIn) -> Value {
+pub(super) async fn reason_of(app: &TestApp, user: &SignedInUser) -> Value {
     let me = restricted(app, user).get(ME).await.json();
     assert_eq!(me["is_restricted"], !me["restricted_reason"].is_null());
     me["restricted_reason"].clone()
 }
 
 /// A new access token's claims.
-pub(super) async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
+pub(super) async fn refreshed(app: &TestApp, user: &SignedInUser) -> Value {
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -40,7 +40,7 @@ pub(super) async fn refreshed(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 /// Sets up an app, which restricted users can do.
-pub(super) async fn enrol(app: &TestApp, user: &SignedIn) {
+pub(super) async fn enrol(app: &TestApp, user: &SignedInUser) {
     let begun = restricted(app, user).post("/api/v1/auth/mfa/authenticators", json!({})).await;
     assert_eq!(begun.status(), 201, "{}", begun.text());
     let phone = super::mfa_authenticators::Phone::of(&begun.json());
@@ -160,7 +160,7 @@ async fn a_session_by_a_server_stays_as_good_as_its_word() {
     let body = json!({ "user_id": ada.user_id });
     let created = app.server().post("/api/v1/auth/sessions", body).await.json();
     let field = |name: &str| created[name].as_str().unwrap().to_owned();
-    let created = SignedIn { access_token: field("access_token"), refresh_token: field("refresh_token"), ..ada };
+    let created = SignedInUser { access_token: field("access_token"), refresh_token: field("refresh_token"), ..ada };
     assert_eq!(app.signed_in(&created).get(ME).await.status(), 200);
     let proved = app.signed_in(&created).post(REAUTHENTICATE, json!({ "password": "correct horse battery" })).await;
     assert_eq!(proved.status(), 200, "{}", proved.text());
@@ -196,7 +196,7 @@ async fn members_of_a_team_are_restricted_when_they_join_sign_in_or_refresh() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up(ADA).await, app.sign_up("bob@example.com").await);
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
-    let membership = |user: &SignedIn| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
+    let membership = |user: &SignedInUser| format!("/api/v1/team-memberships/{}/{}", team.as_str().unwrap(), user.user_id);
     assert_eq!(app.server().post(&membership(&ada), json!({})).await.status(), 201);
     require(&app, json!({ "required_of_teams": [team] })).await;
     // An existing member is restricted from the next access token on.

@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, PRESENT, Page, SoftPasskey};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::assert_error;
 use super::cli_complete::complete;
@@ -32,7 +32,7 @@ async fn project() -> TestApp {
 
 /// Registers a passkey, which restricted users can do; its responses have these flags, or the
 /// default ones for `None`.
-async fn add_passkey(app: &TestApp, user: &SignedIn, flags: Option<u8>) -> SoftPasskey {
+async fn add_passkey(app: &TestApp, user: &SignedInUser, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);
     let passkey = SoftPasskey { flags: flags.unwrap_or(passkey.flags), ..passkey };
@@ -43,18 +43,18 @@ async fn add_passkey(app: &TestApp, user: &SignedIn, flags: Option<u8>) -> SoftP
     passkey
 }
 
-async fn passkey_session(app: &TestApp, passkey: &SoftPasskey) -> SignedIn {
+async fn passkey_session(app: &TestApp, passkey: &SoftPasskey) -> SignedInUser {
     let answer = app.sign_in_with(passkey).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    SignedIn::of(ADA, &answer.json())
+    SignedInUser::of(ADA, &answer.json())
 }
 
-async fn reauthenticate(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
+async fn reauthenticate(app: &TestApp, user: &SignedInUser, body: Value) -> Answer {
     restricted(app, user).post("/api/v1/auth/sessions/current/reauthenticate", body).await
 }
 
 /// Reauthenticates a session with a passkey.
-async fn prove(app: &TestApp, user: &SignedIn, passkey: &SoftPasskey) {
+async fn prove(app: &TestApp, user: &SignedInUser, passkey: &SoftPasskey) {
     let started = app.start_authentication().await;
     let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
     let answer = reauthenticate(app, user, json!({ "passkey": given })).await;
@@ -74,7 +74,7 @@ async fn a_verified_passkey_counts_as_both_factors_where_it_was_used() {
 
     let by_passkey = app.sign_in_with(&passkey).await.json();
     assert_eq!(claims(&by_passkey["access_token"])["is_restricted"], false);
-    let by_passkey = SignedIn::of(ADA, &by_passkey);
+    let by_passkey = SignedInUser::of(ADA, &by_passkey);
     assert_eq!(app.signed_in(&by_passkey).get("/api/v1/users/me").await.status(), 200);
     // With one factor, the same user is restricted.
     let by_password = app.sign_in(ADA).await;

@@ -1,7 +1,7 @@
 //! The note of a user's teams that require a second factor, across changes of teams and factors.
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
 
@@ -15,7 +15,7 @@ async fn new_team(app: &TestApp) -> String {
     team["id"].as_str().unwrap().to_owned()
 }
 
-fn membership(team: &str, user: &SignedIn) -> String {
+fn membership(team: &str, user: &SignedInUser) -> String {
     format!("/api/v1/team-memberships/{team}/{}", user.user_id)
 }
 
@@ -61,7 +61,7 @@ async fn removing_the_second_factor_restricts_the_members_of_a_team_at_once() {
                 assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
                 ada
             }
-            _ => SignedIn::of(ADA, &sign_in(&app, &attempt(&app, ADA).await, &now_code(&app)).await.json()),
+            _ => SignedInUser::of(ADA, &sign_in(&app, &attempt(&app, ADA).await, &now_code(&app)).await.json()),
         };
         assert_eq!(reason_of(&app, &ada).await, Value::Null, "{way}");
         let removed = app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": null })).await;

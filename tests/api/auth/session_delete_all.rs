@@ -1,13 +1,13 @@
 //! `DELETE /api/v1/auth/sessions`: ends a user's other sessions, or all.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{assert_error, opens_own_data};
 
 const PATH: &str = "/api/v1/auth/sessions";
 
-async fn refreshes(app: &TestApp, user: &SignedIn) -> bool {
+async fn refreshes(app: &TestApp, user: &SignedInUser) -> bool {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.post(&format!("{PATH}/current/refresh"), json!({})).await.status() == 200
 }

@@ -97,7 +97,7 @@ async fn untrusted_headers_are_not_used_as_a_place() {
     let caller = caller.with("cloudfront-viewer-address", "nonsense").with("cloudfront-viewer-latitude", "NaN");
     let caller = caller.with("cloudfront-viewer-longitude", "-180.1").with("cloudfront-viewer-country", "");
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
-    let ada = support::SignedIn::of("", &caller.post("/api/v1/auth/password/sign-up", body).await.json());
+    let ada = support::SignedInUser::of("", &caller.post("/api/v1/auth/password/sign-up", body).await.json());
     let list = app.signed_in(&ada).get(PATH).await.json();
     assert_eq!(items(&list)[0]["last_used_at_end_user_ip_info"], json!({ "ip": "127.0.0.1" }));
 }

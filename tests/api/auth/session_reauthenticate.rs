@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
-use support::{Answer, SignedIn, TestApp, authenticator_code};
+use support::{Answer, SignedInUser, TestApp, authenticator_code};
 
 use super::mfa_recovery_codes::codes;
 use super::oauth_authorize::{self, authorize, parameters_with};
@@ -18,17 +18,17 @@ async fn configure(app: &TestApp, seconds: u32) {
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": seconds } })).await;
 }
 
-async fn prove(app: &TestApp, user: &SignedIn, body: Value) -> Answer {
+async fn prove(app: &TestApp, user: &SignedInUser, body: Value) -> Answer {
     app.signed_in(user).post(PATH, body).await
 }
 
 /// Makes a change that requires recent authentication: sets up an authenticator app.
-async fn change(app: &TestApp, user: &SignedIn) -> Answer {
+async fn change(app: &TestApp, user: &SignedInUser) -> Answer {
     app.signed_in(user).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await
 }
 
 /// A user whose session is too old for the project's changes of credentials.
-async fn stale(app: &TestApp) -> SignedIn {
+async fn stale(app: &TestApp) -> SignedInUser {
     let ada = app.sign_up("ada@example.com").await;
     make_stale(app).await;
     ada

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::{assert_error, assert_takes_client_access, opens_own_data, problems};
 use crate::stored;
@@ -14,7 +14,7 @@ fn with_refresh_token(app: &TestApp, token: &str) -> Caller {
     app.client().with("x-stack-refresh-token", token)
 }
 
-async fn refresh(app: &TestApp, user: &SignedIn) -> support::Answer {
+async fn refresh(app: &TestApp, user: &SignedInUser) -> support::Answer {
     with_refresh_token(app, &user.refresh_token).post(PATH, json!({})).await
 }
 
@@ -164,7 +164,7 @@ async fn the_next_access_token_reflects_changes() {
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let access_token = refresh(&app, &ada).await.json()["access_token"].as_str().unwrap().to_owned();
-    let restricted = app.signed_in(&SignedIn { access_token, ..ada });
+    let restricted = app.signed_in(&SignedInUser { access_token, ..ada });
     let details = assert_error(&restricted.get("/api/v1/users/me").await, 403, "RESTRICTED_USER_NOT_ALLOWED");
     assert_eq!(details, json!({ "restricted_reason": { "type": "email_not_verified" } }));
     for allowing in ["x-stack-allow-restricted-user", "x-stack-allow-anonymous-user"] {

@@ -2,20 +2,20 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 const PATH: &str = "/api/v1/auth/sessions";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 
-async fn begin(app: &TestApp, body: serde_json::Value) -> SignedIn {
+async fn begin(app: &TestApp, body: serde_json::Value) -> SignedInUser {
     let answer = app.server().post(PATH, body.clone()).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let mut fields = answer.json();
     fields["user_id"] = body["user_id"].clone();
-    SignedIn::of("", &fields)
+    SignedInUser::of("", &fields)
 }
 
-async fn session_ids(app: &TestApp, user: &SignedIn) -> Vec<String> {
+async fn session_ids(app: &TestApp, user: &SignedInUser) -> Vec<String> {
     let list = app.signed_in(user).get(PATH).await.json();
     list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }

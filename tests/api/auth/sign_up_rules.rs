@@ -18,7 +18,7 @@ async fn set(app: &TestApp, rules: &[Value]) {
     app.configure(json!({ "config": { "magic_link_enabled": true, "sign_up_rules": rules } })).await;
 }
 
-fn of(email: &str) -> Value {
+fn body(email: &str) -> Value {
     json!({ "email": email, "password": "correct horse battery" })
 }
 
@@ -31,14 +31,14 @@ async fn users(app: &TestApp) -> usize {
 async fn a_rejected_user_cannot_sign_up_by_any_method() {
     let (app, provider) = start().await;
     set(&app, &[rule("own", r#"emailDomain != "our.example""#, "reject")]).await;
-    let details = assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    let details = assert_error(&app.client().post(SIGN_UP, body("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     assert_eq!(details, json!({ "message": "the sign-up rules of the project rejected this sign-up" }));
     let code = json!({ "code": app.sign_in_code("ada@example.com").await });
     assert_error(&app.client().post("/api/v1/auth/otp/sign-in", code).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
     assert_eq!(users(&app).await, 0);
-    assert_eq!(app.client().post(SIGN_UP, of("ada@our.example")).await.status(), 200);
+    assert_eq!(app.client().post(SIGN_UP, body("ada@our.example")).await.status(), 200);
     assert_eq!(users(&app).await, 1);
 }
 
@@ -112,12 +112,12 @@ async fn a_sign_up_records_the_country_that_it_came_from() {
     set(&app, &[]).await;
     let from = |country: &'static str| app.client().with("cloudfront-viewer-country", country);
     let country = async |id: &str| app.server().get(&format!("/api/v1/users/{id}")).await.json()["country_code"].clone();
-    let known = from("DE").post(SIGN_UP, of("ada@example.com")).await.json();
+    let known = from("DE").post(SIGN_UP, body("ada@example.com")).await.json();
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
-    let nowhere = app.client().post(SIGN_UP, of("bob@example.com")).await.json();
+    let nowhere = app.client().post(SIGN_UP, body("bob@example.com")).await.json();
     assert_eq!(country(nowhere["user_id"].as_str().unwrap()).await, Value::Null);
     // A later sign-in from another country does not change the country of the sign-up.
-    assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", of("ada@example.com")).await.status(), 200);
+    assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", body("ada@example.com")).await.status(), 200);
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
 }
 
@@ -128,7 +128,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
     let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
     let token = anonymous["access_token"].as_str().unwrap();
     let caller = || app.client().with("x-stack-access-token", token).with("x-stack-allow-anonymous-user", "true");
-    assert_error(&caller().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    assert_error(&caller().post(SIGN_UP, body("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
     // Rules added after the provider's response apply, too.
@@ -163,6 +163,6 @@ async fn rules_are_validated_as_a_whole() {
     let now = app.admin().get(SETTINGS).await.json();
     assert_eq!((&now["config"]["sign_up_rules"][0]["id"], now["display_name"] == "changed"), (&"good".into(), false));
     app.configure(json!({ "config": { "sign_up_rules_default_action": "reject", "sign_up_rules": [rule("own", r#"emailDomain == "our.example""#, "allow")] } })).await;
-    assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
-    assert_eq!(app.client().post(SIGN_UP, of("ada@our.example")).await.status(), 200);
+    assert_error(&app.client().post(SIGN_UP, body("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
+    assert_eq!(app.client().post(SIGN_UP, body("ada@our.example")).await.status(), 200);
 }

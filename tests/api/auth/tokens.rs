@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
-use support::{API_URL, SignedIn, TestApp};
+use support::{API_URL, SignedInUser, TestApp};
 
 use crate::stored;
 
@@ -30,7 +30,7 @@ async fn keys(app: &TestApp, query: &str) -> Value {
     answer.json()["keys"].clone()
 }
 
-async fn restricted(app: &TestApp) -> SignedIn {
+async fn restricted(app: &TestApp) -> SignedInUser {
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     app.sign_up("restricted@example.com").await
 }

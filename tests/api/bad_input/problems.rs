@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use support::{Answer, TestApp};
 
 /// The maximum size of a response, in bytes.
-const MOST: usize = 24 << 10;
+const MAX_BYTES: usize = 24 << 10;
 
 /// The message's lines. `details.problems` has the same problems, without the number of omitted
 /// ones.
 fn lines(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.code(), "SCHEMA_ERROR");
-    assert!(answer.text().len() < MOST, "the response has {} bytes", answer.text().len());
+    assert!(answer.text().len() < MAX_BYTES, "the response has {} bytes", answer.text().len());
     let details = &answer.json()["details"];
     let lines: Vec<String> = details["message"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
     let problems = details["problems"].as_array().unwrap().iter();

@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::*;
 
@@ -100,21 +100,21 @@ fn stranger(number: usize) -> String {
 }
 
 /// A caller with this user's session at this IP address.
-fn signed_in(app: &TestApp, user: &SignedIn, address: &str) -> Caller {
+fn signed_in(app: &TestApp, user: &SignedInUser, address: &str) -> Caller {
     at(app.signed_in(user).with("x-stack-allow-anonymous-user", "true"), address)
 }
 
 /// The same user with a new access token.
-async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
+async fn refreshed(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let client = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = client.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
-    SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
+    SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
 /// Signs up an anonymous user, in a project where such users may create what others may.
-async fn anonymous(app: &TestApp, address: &str) -> SignedIn {
+async fn anonymous(app: &TestApp, address: &str) -> SignedInUser {
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
-    SignedIn::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
+    SignedInUser::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
 }
 
 /// Adds an email address to the caller's user, and requests its verification email.
@@ -143,8 +143,8 @@ async fn team_of(caller: &Caller) -> String {
 
 /// How many emails the first `count` strangers received.
 async fn mailed(app: &TestApp, count: usize) -> usize {
-    app.deliver().await;
-    (0..count).map(|number| app.delivered(&stranger(number)).len()).sum()
+    app.send_emails().await;
+    (0..count).map(|number| app.sent_to(&stranger(number)).len()).sum()
 }
 
 #[tokio::test]

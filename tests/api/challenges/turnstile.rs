@@ -4,7 +4,7 @@
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
 use support::TestApp;
-use support::turnstile::{Fault, SECRET_KEY, SITE_KEY, Turnstile};
+use support::turnstile::{Misbehaviour, SECRET_KEY, SITE_KEY, Turnstile};
 use tokio::time::{Duration, Instant};
 
 use super::*;
@@ -112,7 +112,7 @@ async fn of_two_concurrent_requests_with_a_token_one_succeeds() {
 
 #[tokio::test]
 async fn if_always_required_an_unavailable_provider_admits_nobody() {
-    use Fault::*;
+    use Misbehaviour::*;
     let (app, cloudflare) = start().await;
     for fault in [Down, Silent, Garbage, Redirects, UnknownSecret, InternalError] {
         cloudflare.misbehave(Some(fault));
@@ -146,7 +146,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
     let (app, cloudflare) = start_with(limits, json!({})).await;
     usual(&app, 1).await;
     assert_eq!(app.client().post(SEND, code_for("first@example.com", json!({}))).await.status(), 200);
-    cloudflare.misbehave(Some(Fault::Down));
+    cloudflare.misbehave(Some(Misbehaviour::Down));
     let send = async |address: &str, number: usize| {
         let token = cloudflare.solve(&app, "send_magic_link_email", json!({}));
         at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), visible(&token))).await

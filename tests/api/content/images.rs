@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
-use gateway::content::{Done, Folder, read_directory};
+use gateway::content::{Folder, PublishSummary, read_directory};
 use jiff::SignedDuration;
 use serde_json::json;
 use store::content::images::Shelf;
@@ -47,7 +47,7 @@ impl Site {
         read_directory(&self.0, None).map_err(|error| error.to_string())
     }
 
-    pub(super) async fn publish(&self, app: &TestApp) -> Done {
+    pub(super) async fn publish(&self, app: &TestApp) -> PublishSummary {
         let shelf = Shelf::Table(app.app.store.clone());
         self.read().unwrap().publish(&app.app.store, Some(&shelf), app.now()).await.unwrap()
     }

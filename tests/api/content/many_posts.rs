@@ -11,7 +11,7 @@ use super::mcp::{modern, tool};
 
 const POSTS: usize = 10_000;
 /// The maximum size of a response, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 const HEAD: &str = "\
 # What the content costs at 10,000 posts
@@ -51,18 +51,18 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     app.publish(&many()).await;
     tokio::time::resume();
     let mut table = HEAD.to_owned();
-    let mut row = |name: &str, bytes: usize, most: u32| {
+    let mut row = |name: &str, bytes: usize, max: u32| {
         let consumed = app.recorder.consumed();
         let _ = writeln!(table, "| {name} | {bytes} | {} | {} |", consumed.calls, consumed.read);
-        assert!(bytes <= MOST_BYTES, "{name}: {bytes} bytes");
-        assert!(consumed.calls <= most, "{name}: {} calls", consumed.calls);
+        assert!(bytes <= MAX_BYTES, "{name}: {bytes} bytes");
+        assert!(consumed.calls <= max, "{name}: {} calls", consumed.calls);
         app.recorder.clear();
         app.recorder.measure();
     };
     app.recorder.measure();
     // At most one call for what is published, plus two for the list of all posts, one for a page of
     // the blog or for the texts, or three for a post.
-    for (path, most) in [
+    for (path, max) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),
         ("/feed.json", 3),
@@ -77,7 +77,7 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     ] {
         let answer = app.anonymous().get(path).await;
         assert_eq!(answer.status(), 200, "{path}");
-        row(&format!("`{path}`"), answer.bytes().len(), most);
+        row(&format!("`{path}`"), answer.bytes().len(), max);
     }
     let full = app.anonymous().get("/llms-full.txt").await;
     let shown = full.text().matches("\n## Post ").count();

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use model::limit::Limits;
 use serde_json::json;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use crate::events::{World, events};
 
@@ -13,7 +13,7 @@ async fn v1_and_latest_share_their_accounts() {
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/latest/auth/password/sign-up", body.clone()).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let ada = SignedIn::of("ada@example.com", &answer.json());
+    let ada = SignedInUser::of("ada@example.com", &answer.json());
     assert_eq!(app.client().post("/api/v1/auth/password/sign-in", body).await.json()["user_id"], ada.user_id);
     for path in ["/api/v1/users/me", "/api/latest/users/me", "/api/latest/users/me?"] {
         assert_eq!(app.signed_in(&ada).get(path).await.json()["id"], ada.user_id, "{path}");

@@ -1,7 +1,7 @@
 //! Emails to more users than fit into one transaction.
 
 use serde_json::{Value, json};
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 
 use super::{OUTBOX, SEND};
 
@@ -28,9 +28,9 @@ async fn entries(app: &TestApp) -> Vec<Value> {
 
 /// Asserts that every user has one email and one entry to match.
 async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
-    app.deliver().await;
+    app.send_emails().await;
     for (_, email) in users {
-        assert_eq!(app.delivered(email).len(), 1, "{email}");
+        assert_eq!(app.sent_to(email).len(), 1, "{email}");
     }
     let entries = entries(app).await;
     assert_eq!(entries.len(), users.len());
@@ -46,7 +46,7 @@ async fn an_email_to_many_is_answered_in_order_and_reaches_each_once() {
     let answer = app.server().post(SEND, json!({ "user_ids": ids, "subject": "Hi", "html": "<p>x</p>" })).await;
     let results: Vec<Value> = ids.iter().map(|id| json!({ "user_id": id })).collect();
     assert_eq!((answer.status(), answer.json()), (200, json!({ "results": results })));
-    app.deliver().await;
+    app.send_emails().await;
     assert_each_has_one(&app, &users).await;
 }
 
@@ -58,36 +58,36 @@ async fn an_email_to_all_users_is_accepted_atomically() {
     app.recorder.clear();
     app.recorder.fail_write(0, "AccessDeniedException");
     assert_eq!(app.server().post(SEND, body.clone()).await.status(), 500);
-    app.deliver().await;
+    app.send_emails().await;
     assert!(entries(&app).await.is_empty());
 
     app.recorder.clear();
     assert_eq!(app.server().post(SEND, body).await.json()["results"].as_array().unwrap().len(), MANY);
     assert_eq!(app.recorder.writes().len(), 1);
-    app.deliver().await;
+    app.send_emails().await;
     assert_each_has_one(&app, &users).await;
 }
 
 // Waits between attempts take no time on a paused clock.
 #[tokio::test(start_paused = true)]
 async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
-    for fault in [Fault::NotMade, Fault::AnswerLost] {
+    for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {
         let app = TestApp::start().await;
         let users = users(&app, MANY).await;
         app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;
         for after in [0, 1, 5, 20, 100] {
             app.recorder.break_writes(after, 60, fault.clone());
-            app.deliver().await;
+            app.send_emails().await;
         }
         app.recorder.clear();
         app.advance(jiff::SignedDuration::from_mins(2));
-        app.deliver().await;
+        app.send_emails().await;
         let all = entries(&app).await;
         assert_eq!(all.len(), users.len());
         let of_users: std::collections::BTreeSet<&str> = all.iter().map(|entry| entry["to"]["user_id"].as_str().unwrap()).collect();
         assert_eq!(of_users.len(), users.len());
         for (_, email) in &users {
-            assert!(app.delivered(email).len() <= 1, "{email}");
+            assert!(app.sent_to(email).len() <= 1, "{email}");
         }
     }
 }
@@ -97,8 +97,8 @@ async fn concurrent_workers_create_one_entry_per_recipient() {
     let app = TestApp::start().await;
     let users = users(&app, MANY).await;
     app.server().post(SEND, json!({ "all_users": true, "subject": "Hi", "html": "<p>x</p>" })).await;
-    tokio::join!(app.deliver(), app.deliver(), app.deliver());
-    app.deliver().await;
+    tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
+    app.send_emails().await;
     assert_each_has_one(&app, &users).await;
 }
 
@@ -113,11 +113,11 @@ async fn a_failed_email_does_not_hold_up_the_others() {
     assert_eq!(answer.status(), 200);
     let (gone, _) = &users[31];
     assert_eq!(app.server().delete(&format!("/api/v1/users/{gone}")).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     for entry in entries(&app).await {
         let to = entry["to"]["user_id"].as_str().unwrap();
         let (_, email) = users.iter().find(|(id, _)| id == to).unwrap();
-        let mails = app.delivered(email);
+        let mails = app.sent_to(email);
         match email.as_str() {
             "user30@example.com" => assert!(entry["status"] == "render-error" && mails.is_empty(), "{entry}"),
             "user31@example.com" => assert!(entry["skipped_reason"] == "USER_ACCOUNT_DELETED" && mails.is_empty(), "{entry}"),

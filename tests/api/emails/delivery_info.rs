@@ -6,7 +6,7 @@ use model::outbox::status::ReportKind;
 use serde_json::{Value, json};
 use store::outbox::transition::OutboxMove;
 use support::TestApp;
-use workers::reports::Told;
+use workers::reports::EntryReport;
 
 const PATH: &str = "/api/v1/emails/delivery-info";
 
@@ -25,7 +25,7 @@ async fn sent(app: &TestApp) -> [u64; 4] {
 async fn send(app: &TestApp, email: &str) {
     let body = json!({ "email": email, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
 }
 
 /// Reports an event of this kind about every sent email, twice each, as the email service may
@@ -36,7 +36,7 @@ async fn report(app: &TestApp, kind: ReportKind) {
         let entry = wire::id::EmailId::parse(item["id"].as_str().unwrap()).unwrap();
         let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
         let report = Report { attempt: super::attempt(&row.entry), kind, at: app.now().as_millisecond() };
-        let told = Told { project: app.project_id().clone(), entry, report };
+        let told = EntryReport { project: app.project_id().clone(), entry, report };
         assert!(workers::reports::take(&app.app, &told).await.unwrap());
         assert!(!workers::reports::take(&app.app, &told).await.unwrap());
     }
@@ -64,7 +64,7 @@ async fn an_email_counts_in_each_window_from_when_it_is_sent() {
     let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
     assert_eq!(sent(&app).await, [0; 4]);
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(sent(&app).await, [1; 4]);
     app.advance(SignedDuration::from_mins(59));
     send(&app, "bob@example.com").await;
@@ -86,9 +86,9 @@ async fn many_emails_are_counted_individually() {
         let body = json!({ "email": format!("user{number}@example.com"), "callback_url": "http://localhost:3000/x" });
         app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
     }
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(sent(&app).await, [25; 4]);
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(sent(&app).await, [25; 4]);
 }
 
@@ -113,7 +113,7 @@ async fn an_email_whose_outcome_cannot_be_stored_is_not_counted() {
     app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await;
     // Rendering takes three writes and claiming one, so the fifth write is the outcome.
     app.recorder.fail_write(4, "AccessDeniedException");
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(sent(&app).await, [0; 4]);
     let list = app.server().get("/api/v1/emails/outbox").await.json();
     assert_eq!(list["items"][0]["status"], "sending");

@@ -83,7 +83,7 @@ async fn all_work_of_several_projects_is_done() {
     let body =
         json!({ "email": "eve@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/v" });
     assert_eq!(app.client_of(&other).post("/api/v1/auth/password/sign-up", body).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(app.inbox.messages(Some("eve@example.com")).len(), 1);
     let due: Vec<DueWork> = app.app.store.due_work(app.now() + jiff::SignedDuration::from_hours(1), 10).await.unwrap();
     assert!(due.is_empty(), "{due:?}");

@@ -43,7 +43,7 @@ async fn the_list_has_no_codes_and_at_most_a_hundred_emails() {
     assert_eq!(app.admin().patch(template, json!({ "subject_source": "Your code is {{ variables.otp }}" })).await.status(), 200);
     let body = json!({ "email": "bob@example.com", "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     let newest = listed(&app).await[0].clone();
     assert_eq!((&newest["subject"], &newest["to"]), (&json!("Your code is ••••••"), &json!(["bob@example.com"])));
     let users = app.users(40).await;

@@ -35,7 +35,7 @@ use model::outbox::work::Outcome;
 use model::outbox::{Failure, OutboxEntry, Stage};
 use serde_json::{Value, json};
 use store::outbox::transition::OutboxMove;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use uuid::Uuid;
 use wire::clock::Millis;
 use wire::id::EmailId;
@@ -45,7 +45,7 @@ pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
 /// Sends `<p>Hello</p>` to a user, with these fields added or replaced; returns the entry.
-pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
+pub(crate) async fn send(app: &TestApp, to: &SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let known = ids(app).await;
@@ -80,7 +80,7 @@ pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry)
 }
 
 /// Sends an email to a user, and moves its entry to this status; returns its id.
-pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> String {
+pub(crate) async fn entry_in(app: &TestApp, to: &SignedInUser, status: Status) -> String {
     let later = json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR });
     let fields = match status {
         Status::Scheduled => later,
@@ -92,11 +92,11 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
         Status::Preparing => {}
         Status::Paused => update(app, &id, json!({ "is_paused": true })).await,
         Status::Skipped => update(app, &id, json!({ "cancel": true })).await,
-        Status::Scheduled | Status::RenderError | Status::Sent => app.deliver().await,
+        Status::Scheduled | Status::RenderError | Status::Sent => app.send_emails().await,
         Status::Rendering => work(app, &id, |entry| entry.begin_rendering(Uuid::nil(), app.now())).await,
         Status::Queued | Status::Sending | Status::ServerError => work(app, &id, |entry| sending(app, entry, status)).await,
         _ => {
-            app.deliver().await;
+            app.send_emails().await;
             work(app, &id, |entry| after_delivery(app, entry, status)).await;
         }
     }
@@ -105,7 +105,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
 }
 
 /// A service, a user, and the id of an email to that user with an entry in this status.
-pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedIn, String) {
+pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedInUser, String) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = entry_in(&app, &ada, status).await;

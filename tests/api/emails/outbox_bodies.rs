@@ -69,7 +69,7 @@ async fn an_edited_failed_email_is_rerendered_and_kept_for_another_day() {
     app.advance(SignedDuration::from_hours(23));
     let edited = app.server().patch(&path(&id), json!({ "html_source": "<p>Again</p>" })).await.json();
     assert_eq!((&edited["status"], &edited["has_rendered"]), (&json!("preparing"), &json!(false)));
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_hours(23));
     assert!(read(&app, &id).await["html"].as_str().unwrap().contains("Again"));
     app.advance(SignedDuration::from_hours(1));

@@ -40,7 +40,7 @@ async fn an_entry_shows_links_without_their_codes() {
     let link = format!("http://localhost:3000/x?a=1&code={HIDDEN}");
     let variables = json!({ "link": link, "otp": HIDDEN, "email": "ada@example.com" });
     assert_eq!(read(&app, &id).await["variables"], variables);
-    app.deliver().await;
+    app.send_emails().await;
     let sent = read(&app, &id).await;
     assert_eq!((&sent["status"], &sent["variables"]), (&json!("sent"), &variables));
     assert!(sent["subject"].as_str().unwrap().ends_with(&format!("Your code is {HIDDEN}")), "{sent}");
@@ -73,19 +73,19 @@ async fn variables_written_by_a_server_are_shown() {
     let ada = app.sign_up("bob@example.com").await;
     let fields = json!({ "variables": own, "html": "<p>{{ variables.link }} {{ variables.otp }}</p>" });
     let sent = send(&app, &ada, fields).await["id"].as_str().unwrap().to_owned();
-    app.deliver().await;
+    app.send_emails().await;
     let entry = read(&app, &sent).await;
     assert_eq!(entry["variables"], own);
     assert!(entry["html"].as_str().unwrap().contains("?code=2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t ABCDEF"), "{entry}");
 }
 
 /// A mailer that temporarily rejects the first emails, and keeps the texts of all it receives.
-struct Unwilling {
+struct UnwillingMailer {
     refusals: usize,
     texts: Mutex<Vec<String>>,
 }
 
-impl Mailer for Unwilling {
+impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut texts = self.texts.lock().unwrap();
         texts.push(mail.text.clone().unwrap_or_default());
@@ -99,9 +99,9 @@ impl Mailer for Unwilling {
 async fn a_resent_email_has_the_same_code() {
     let app = TestApp::start().await;
     let id = asked(&app).await;
-    let mailer = Unwilling { refusals: 2, texts: Mutex::default() };
+    let mailer = UnwillingMailer { refusals: 2, texts: Mutex::default() };
     for _ in 0..3 {
-        app.deliver_by(&mailer).await;
+        app.send_emails_by(&mailer).await;
         app.advance(jiff::SignedDuration::from_mins(3));
     }
     assert_eq!(read(&app, &id).await["status"], "sent");
@@ -118,7 +118,7 @@ async fn codes_are_lost_with_a_new_secret_unless_they_are_resealed() {
     let after = redeployed(DeploymentSecret::from(NEW.to_owned()));
 
     let lost = asked(&app).await;
-    after.deliver().await;
+    after.send_emails().await;
     let entry = read(&app, &lost).await;
     assert_eq!(
         (&entry["status"], &entry["send_attempt_errors"][0]["external_details"]["errorType"]),
@@ -147,7 +147,7 @@ async fn a_template_error_does_not_reveal_the_code() {
     let id = asked(&app).await;
     let source = format!("{{% if variables.otp != '{HIDDEN}' %}}{{{{ variables[variables.otp].x }}}}{{% endif %}}");
     patch(&app, &id, json!({ "subject_source": source })).await;
-    app.deliver().await;
+    app.send_emails().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "server-error", "{entry}");
     let told = "the email cannot be rendered: check its template and theme";

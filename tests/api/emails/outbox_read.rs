@@ -59,7 +59,7 @@ async fn an_entry_has_its_sources_and_its_rendered_content() {
     let start = START.parse::<jiff::Timestamp>().unwrap().as_millisecond();
     let html = "<p>{{ user.id }} of {{ project.id }}</p>";
     let id = send(&app, &ada, json!({ "subject": "Hi", "html": html, "theme_id": false })).await["id"].as_str().unwrap().to_owned();
-    app.deliver().await;
+    app.send_emails().await;
 
     let rendered = format!("{} of {}", ada.user_id, app.project_id());
     let expected = json!({

@@ -1,7 +1,7 @@
 //! `/api/v1/emails/notification-preference/{user_id}`: a user's accepted email categories.
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{read, send};
 
@@ -12,11 +12,11 @@ pub(crate) fn path(user: &str) -> String {
     format!("/api/v1/emails/notification-preference/{user}")
 }
 
-async fn set(app: &TestApp, user: &SignedIn, category: &str, enabled: bool) -> support::Answer {
+async fn set(app: &TestApp, user: &SignedInUser, category: &str, enabled: bool) -> support::Answer {
     app.signed_in(user).patch(&format!("{}/{category}", path("me")), json!({ "enabled": enabled })).await
 }
 
-pub(crate) async fn wants_marketing(app: &TestApp, user: &SignedIn) -> Value {
+pub(crate) async fn wants_marketing(app: &TestApp, user: &SignedInUser) -> Value {
     let list = app.server().get(&path(&user.user_id)).await.json();
     let item = list["items"].as_array().unwrap().iter().find(|item| item["notification_category_id"] == MARKETING).unwrap().clone();
     item["enabled"].clone()

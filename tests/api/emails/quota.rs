@@ -6,22 +6,22 @@ use model::outbox::report::Report;
 use model::outbox::status::{ReportKind, Status};
 use model::outbox::{OutboxEntry, Recipients};
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::EmailId;
-use workers::reports::{self, Told};
+use workers::reports::{self, EntryReport};
 
 use crate::stored::change_user;
 
 use super::{OUTBOX, SEND, attempt, entry_in, path, read, send, work};
 
 /// A service with this hourly quota and one user.
-async fn start(per_hour: u32) -> (TestApp, SignedIn) {
+async fn start(per_hour: u32) -> (TestApp, SignedInUser) {
     let app = TestApp::start_sending(per_hour).await;
     let ada = app.sign_up("ada@example.com").await;
     (app, ada)
 }
 
-async fn send_many(app: &TestApp, to: &SignedIn, count: usize) {
+async fn send_many(app: &TestApp, to: &SignedInUser, count: usize) {
     let body = json!({ "user_ids": [to.user_id], "subject": "x", "html": "<p>x</p>" });
     for _ in 0..count {
         assert_eq!(app.server().post(SEND, body.clone()).await.status(), 200);
@@ -50,13 +50,13 @@ async fn emails_beyond_the_hourly_quota_are_queued_and_sent_gradually() {
 async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
-    tokio::join!(app.deliver(), app.deliver(), app.deliver());
+    tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
     // Each worker has returned the tokens for emails that another one sent, so the next run can use
     // them.
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
     app.advance(SignedDuration::from_hours(1));
-    tokio::join!(app.deliver(), app.deliver());
+    tokio::join!(app.send_emails(), app.send_emails());
     assert_eq!(app.mails(&ada.email).await.len(), 50);
 }
 
@@ -65,7 +65,7 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
     let (app, ada) = start(1).await;
     assert_eq!(app.mails(&ada.email).await.len(), 0);
     send(&app, &ada, json!({ "subject": "uses the token up" })).await;
-    app.deliver().await;
+    app.send_emails().await;
     let marketing = |fields: Value| {
         let mut all = json!({ "notification_category_name": "Marketing" });
         all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -97,7 +97,7 @@ async fn a_project_without_quota_delays_no_other() {
     // More than twice what a worker's step prepares and sends.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     let other = app.another_project().await;
     let body =
         json!({ "email": "eve@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/v" });
@@ -110,10 +110,10 @@ async fn a_project_without_quota_delays_no_other() {
 async fn an_email_waiting_for_quota_can_be_cancelled_and_edited() {
     let (app, ada) = start(1).await;
     send(&app, &ada, json!({})).await;
-    app.deliver().await;
+    app.send_emails().await;
     let [cancelled, edited] = [(); 2].map(|()| send(&app, &ada, json!({ "subject": "before" })));
     let (cancelled, edited) = (cancelled.await["id"].as_str().unwrap().to_owned(), edited.await["id"].as_str().unwrap().to_owned());
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 2);
     assert_eq!(app.server().patch(&path(&cancelled), json!({ "cancel": true })).await.status(), 200);
     assert_eq!(app.server().patch(&path(&edited), json!({ "subject_source": "after" })).await.status(), 200);
@@ -132,7 +132,7 @@ async fn the_reported_rate_is_the_effective_one() {
     let entry = EmailId::parse(&id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
     let report = Report { attempt: attempt(&row.entry), kind: ReportKind::MarkedAsSpam, at: app.now().as_millisecond() };
-    assert!(reports::take(&app.app, &Told { project: app.project_id().clone(), entry, report }).await.unwrap());
+    assert!(reports::take(&app.app, &EntryReport { project: app.project_id().clone(), entry, report }).await.unwrap());
     app.advance(SignedDuration::from_mins(2));
     send_many(&app, &ada, 90).await;
     let told = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
@@ -148,8 +148,8 @@ async fn ask_for_a_stranger(app: &TestApp, number: usize) {
 
 /// How many emails the first `asked` strangers received.
 async fn strangers(app: &TestApp, asked: usize) -> usize {
-    app.deliver().await;
-    (0..asked).map(|number| app.delivered(&format!("stranger{number}@example.com")).len()).sum()
+    app.send_emails().await;
+    (0..asked).map(|number| app.sent_to(&format!("stranger{number}@example.com")).len()).sum()
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     for number in 0..60 {
         ask_for_a_stranger(&app, number).await;
     }
-    app.deliver().await;
+    app.send_emails().await;
     let at_once = strangers(&app, 60).await;
     assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before her verification");
     // A verified address gets its code immediately, although strangers have waited longer.
@@ -193,7 +193,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
         close_password(&app, &format!("stranger{number}@example.com"), false).await;
     }
     close_password(&app, "known@example.com", true).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
     assert_eq!(app.mails("known@example.com").await.len(), 1);
     // An edited notice still counts as the service's own email.
@@ -203,7 +203,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     for id in queued {
         assert_eq!(app.server().patch(&path(id), json!({ "subject_source": "Edited", "html_source": "<p>x</p>" })).await.status(), 200);
     }
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!((strangers(&app, 3).await, count(&app, "queued").await), (1, 2));
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(strangers(&app, 3).await, 2);
@@ -219,12 +219,12 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     for number in 0..6 {
         ask_for_a_stranger(&app, number).await;
     }
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(strangers(&app, 6).await, 1);
     // Sign-in codes last ten minutes; the quota for strangers grows by one email every half hour.
     app.advance(SignedDuration::from_mins(31));
     ask_for_a_stranger(&app, 6).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(app.mails("stranger6@example.com").await.len(), 1);
     assert_eq!(strangers(&app, 6).await, 1);
     let skipped = app.server().get(&format!("{OUTBOX}?status=skipped")).await.json();
@@ -234,7 +234,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
 }
 
 /// Sends an email to this many addresses by editing its recipients; returns its id.
-async fn send_to_addresses(app: &TestApp, to: &SignedIn, count: usize) -> String {
+async fn send_to_addresses(app: &TestApp, to: &SignedInUser, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
     let to = json!({ "to": { "type": "custom-emails", "emails": emails } });
@@ -248,14 +248,14 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     for _ in 0..3 {
         send_to_addresses(&app, &ada, 50).await;
     }
-    app.deliver().await;
+    app.send_emails().await;
     // After the second email, forty tokens are owed.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
     app.advance(SignedDuration::from_mins(40));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 1);
     app.advance(SignedDuration::from_mins(2));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 0);
     // Each recipient takes a token, so none are returned for the last email.
     app.advance(SignedDuration::from_hours(2));
@@ -264,7 +264,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     }
     app.advance(SignedDuration::from_millis(1));
     send_many(&app, &ada, 11).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (3 + 2 + 10, 1));
 }
 
@@ -272,14 +272,14 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
 async fn an_email_with_more_recipients_than_the_quota_is_sent_and_delays_the_next() {
     let (app, ada) = start(4).await;
     let id = send_to_addresses(&app, &ada, 50).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(read(&app, &id).await["status"], "sent");
     send_many(&app, &ada, 1).await;
     app.advance(SignedDuration::from_mins(46 * 15));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 1);
     app.advance(SignedDuration::from_mins(16));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "queued").await, 0);
 }
 
@@ -290,11 +290,11 @@ async fn a_stored_email_to_too_many_addresses_fails() {
     // An earlier version did not limit the number of addresses.
     let emails = (0..51).map(|number| Email::parse(&format!("address{number}@example.com")).unwrap()).collect();
     work(&app, &id, |entry| Some(OutboxEntry { to: Recipients::CustomEmails { emails }, ..entry })).await;
-    app.deliver().await;
+    app.send_emails().await;
     let entry = read(&app, &id).await;
     assert_eq!((&entry["status"], app.inbox.messages(None).len()), (&json!("server-error"), 0), "{entry}");
     assert!(entry.to_string().contains("at most 50 addresses"), "{entry}");
     send_many(&app, &ada, 3).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(count(&app, "sent").await, 3);
 }

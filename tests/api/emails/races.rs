@@ -4,13 +4,13 @@ use std::cell::Cell;
 
 use serde_json::{Value, json};
 use support::until::interrupted;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::{path, read, send};
 
 /// Updates an email at each step of its worker, and runs the worker at each step of the update.
 /// `check` gets each round's entry id and update response.
-async fn race(app: &TestApp, to: &SignedIn, patch: Value, check: impl AsyncFn(&str, &Answer)) {
+async fn race(app: &TestApp, to: &SignedInUser, patch: Value, check: impl AsyncFn(&str, &Answer)) {
     let server = app.server();
     for holds_worker in [true, false] {
         let (mut calls, mut rounds) = (0, 0);
@@ -25,13 +25,13 @@ async fn race(app: &TestApp, to: &SignedIn, patch: Value, check: impl AsyncFn(&s
             app.recorder.step();
             let update = server.patch(&path, patch.clone());
             let answer = if holds_worker {
-                interrupted(app.deliver(), is_there, update).await.1
+                interrupted(app.send_emails(), is_there, update).await.1
             } else {
-                let (answer, worked) = interrupted(update, is_there, app.deliver()).await;
+                let (answer, worked) = interrupted(update, is_there, app.send_emails()).await;
                 worked.map(|()| answer)
             };
             app.recorder.clear();
-            app.deliver().await;
+            app.send_emails().await;
             let Some(answer) = answer else { break };
             check(&id, &answer).await;
             (calls, rounds) = (reached.get() + 1, rounds + 1);
@@ -85,7 +85,7 @@ async fn a_paused_email_stays_unsent_until_resumed() {
         if answer.status() == 200 {
             assert!(subjects(&app, id).is_empty());
             app.server().patch(&path(id), json!({ "is_paused": false })).await;
-            app.deliver().await;
+            app.send_emails().await;
         }
         assert_eq!(subjects(&app, id), ["before"]);
     })
@@ -96,8 +96,8 @@ async fn a_paused_email_stays_unsent_until_resumed() {
 async fn concurrent_workers_send_each_email_once() {
     let app = TestApp::start().await;
     app.server().post(super::SEND, json!({ "user_ids": app.users(40).await, "html": "<p>Hello</p>" })).await;
-    tokio::join!(app.deliver(), app.deliver(), app.deliver());
-    app.deliver().await;
+    tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
+    app.send_emails().await;
     let mut sent: Vec<String> = app.inbox.messages(None).into_iter().map(|message| message.outbox_id).collect();
     assert_eq!(sent.len(), 40);
     sent.sort_unstable();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use workers::reports;
 
 use super::{attempt, entry_in, read, with_entry, work};
@@ -35,7 +35,7 @@ async fn take(app: &TestApp, event: &Value) -> bool {
     reports::take(&app.app, &reports::read(event).unwrap()).await.unwrap()
 }
 
-async fn start() -> (TestApp, SignedIn) {
+async fn start() -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     (app, ada)
@@ -125,7 +125,7 @@ async fn an_event_may_precede_the_worker_s_own_update() {
 async fn an_email_of_unknown_outcome_becomes_sent_on_a_report() {
     let (app, _, id) = with_entry(Status::Sending).await;
     app.advance(jiff::SignedDuration::from_mins(20));
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(read(&app, &id).await["status"], "server-error");
     let event = event(&app, "delivery", &id).await;
     assert!(take(&app, &event).await);

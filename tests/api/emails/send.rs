@@ -211,7 +211,7 @@ async fn a_large_email_to_many_recipients_has_an_entry_for_each() {
     let html = format!("<p>{}</p>", "x".repeat(120_000));
     let answer = app.server().post(SEND, json!({ "user_ids": app.users(60).await, "html": html, "theme_id": false })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(entries(&app).await, 60);
 }
 
@@ -221,7 +221,7 @@ async fn an_email_that_renders_too_large_is_a_render_error() {
     let ada = app.sign_up("ada@example.com").await;
     let html = format!("{{% for a in range(2) %}}{}{{% endfor %}}", "x ".repeat(90_000));
     let id = send(&app, &ada, json!({ "html": html, "theme_id": false })).await["id"].as_str().unwrap().to_owned();
-    app.deliver().await;
+    app.send_emails().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "render-error");
     assert!(entry["render_error"].as_str().unwrap().contains("exceed 360000 bytes"), "{}", entry["render_error"]);

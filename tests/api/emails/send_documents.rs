@@ -7,7 +7,7 @@ use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update}
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or draft to a user; returns the entry.
-async fn send_document(app: &TestApp, to: &support::SignedIn, fields: Value) -> Value {
+async fn send_document(app: &TestApp, to: &support::SignedInUser, fields: Value) -> Value {
     let mut body = json!({ "html": null, "subject": null });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     send(app, to, body).await
@@ -53,7 +53,7 @@ async fn a_missing_variable_is_a_render_error_that_can_be_fixed() {
     let ada = app.sign_up("ada@example.com").await;
     let template = create(&app, "templates", json!({ "display_name": "x", "html_source": "{{ variables.name }}" })).await;
     let id = send_document(&app, &ada, json!({ "template_id": template })).await["id"].as_str().unwrap().to_owned();
-    app.deliver().await;
+    app.send_emails().await;
     let entry = super::read(&app, &id).await;
     assert_eq!(entry["status"], "render-error");
     assert!(entry["render_error"].as_str().unwrap().starts_with("body.html in line 1: "), "{}", entry["render_error"]);
@@ -142,7 +142,7 @@ async fn a_deleted_theme_is_a_render_error_of_its_emails() {
     let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
     let id = send(&app, &ada, json!({ "theme_id": theme })).await["id"].as_str().unwrap().to_owned();
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     let entry = app.server().get(&format!("{OUTBOX}/{id}")).await.json();
     assert_eq!(entry["status"], "render-error");
     assert!(entry["render_error"].as_str().unwrap().contains("no longer exists"));

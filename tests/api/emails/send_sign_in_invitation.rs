@@ -88,7 +88,7 @@ async fn invitations_to_strangers_leave_capacity_for_verified_users() {
     for number in 0..10 {
         assert_eq!(app.server().post(PATH, to(&format!("guest{number}@example{number}.com"))).await.status(), 200);
     }
-    app.deliver().await;
+    app.send_emails().await;
     let sent = app.server().get(&format!("{}?status=sent", super::OUTBOX)).await.json();
     let invited = sent["items"].as_array().unwrap().iter().filter(|entry| entry["subject"].as_str().unwrap().contains("invited")).count();
     assert!((1..10).contains(&invited), "{invited}");

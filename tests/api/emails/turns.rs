@@ -37,7 +37,7 @@ async fn only_changes_that_leave_due_work_wake_the_outbox_worker() {
     let body = json!({ "url": "https://example.com/hooks", "event_types": [] });
     assert_eq!(app.admin().post(ENDPOINTS, body).await.status(), 201);
     let ada = app.sign_up("ada@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     events(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     assert!(!wakes(&app).await, "a user has changed");
@@ -45,7 +45,7 @@ async fn only_changes_that_leave_due_work_wake_the_outbox_worker() {
     assert!(wakes(&app).await, "an email is due");
     let later = (app.now() + SignedDuration::from_hours(1)).as_millisecond();
     assert_eq!(app.server().patch(&path(&id), json!({ "scheduled_at_millis": later })).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     let events = events(&app).await;
     let records = events.iter().flat_map(|event| event["Records"].as_array().unwrap());
     let mut of_entry = records.filter(|record| record["dynamodb"]["Keys"]["sk"]["S"] == "ENTRY");
@@ -59,7 +59,7 @@ async fn only_changes_that_leave_due_work_wake_the_outbox_worker() {
 async fn woken_workers_take_turns_and_overlook_no_work() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     let (store, until) = (&app.app.store, app.now() + SignedDuration::from_mins(2));
     assert!(store.begin_outbox_turn(app.now(), until).await.unwrap());
     let sent = app.inbox.messages(None).len();
@@ -81,7 +81,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.end_outbox_turn(until).await.unwrap());
     assert_eq!(woken(&app).await, 0);
     // The scheduled worker needs no turn.
-    app.deliver().await;
+    app.send_emails().await;
     assert_eq!(app.inbox.messages(None).len(), sent + 2);
 }
 

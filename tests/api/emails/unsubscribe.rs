@@ -3,13 +3,13 @@
 
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 use super::preferences::wants_marketing;
 use super::send;
 
 /// Sends a marketing email; returns its link's path.
-async fn link(app: &TestApp, user: &SignedIn) -> String {
+async fn link(app: &TestApp, user: &SignedInUser) -> String {
     send(app, user, json!({ "notification_category_name": "Marketing" })).await;
     let mail = app.last_mail(&user.email).await.0;
     let link = mail.text.split_whitespace().find(|word| word.contains("unsubscribe-link?code=")).unwrap().to_owned();

@@ -33,15 +33,15 @@ pub(crate) struct World {
 }
 
 /// A snapshot of a world, because creating one takes longer than most tests that use it.
-pub(crate) struct Furnished {
+pub(crate) struct FurnishedWorld {
     snapshot: Snapshot,
     placeholders: Placeholders,
 }
 
-impl Furnished {
+impl FurnishedWorld {
     /// The world of the events.
-    async fn of_events() -> &'static Self {
-        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
+    async fn from_events() -> &'static Self {
+        static FURNISHED: OnceCell<FurnishedWorld> = OnceCell::const_new();
         FURNISHED.get_or_init(async || World::at(Limits::off(), SignedDuration::ZERO).await.kept()).await
     }
 
@@ -57,13 +57,13 @@ impl Furnished {
 
 /// A snapshot of a world with two identical projects.
 pub(crate) struct Twins {
-    furnished: Furnished,
+    furnished: FurnishedWorld,
     /// The second project's placeholders.
     placeholders: Placeholders,
 }
 
 impl Twins {
-    async fn of_events() -> &'static Self {
+    async fn from_events() -> &'static Self {
         static TWINS: OnceCell<Twins> = OnceCell::const_new();
         let make = async || {
             let world = World::new(Limits::off()).await;
@@ -89,18 +89,18 @@ impl Twins {
 
 impl World {
     pub(crate) async fn new(limits: Limits) -> Self {
-        Furnished::of_events().await.begin(limits).await
+        FurnishedWorld::from_events().await.begin(limits).await
     }
 
     /// A world with the same random numbers as any other such world.
     pub(crate) async fn equal(limits: Limits) -> Self {
-        let furnished = Furnished::of_events().await;
+        let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_equal_at(&furnished.snapshot, limits, StandIn::lasting(APPLE)))
     }
 
     /// A world where requests to providers fail.
     pub(crate) async fn without_providers(limits: Limits) -> Self {
-        let furnished = Furnished::of_events().await;
+        let furnished = FurnishedWorld::from_events().await;
         furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
     }
 
@@ -116,12 +116,12 @@ impl World {
     /// The world of the events, and a second project with the same content: users, addresses,
     /// codes, teams. Its events differ only in the project's id, keys, tokens and codes of links.
     pub(crate) async fn with_twin() -> (Self, Self) {
-        Twins::of_events().await.begin().await
+        Twins::from_events().await.begin().await
     }
 
     /// A snapshot of this world for others to start from.
-    pub(crate) fn kept(self) -> Furnished {
-        Furnished { snapshot: self.app.snapshot(), placeholders: self.placeholders }
+    pub(crate) fn kept(self) -> FurnishedWorld {
+        FurnishedWorld { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
 
     /// Sends an event by name, such as `auth/password-sign-in`.
@@ -199,7 +199,7 @@ pub(crate) fn events() -> Vec<(String, String)> {
 #[tokio::test]
 async fn every_event_of_an_operation_succeeds() {
     let all = infra::operations::all();
-    for (name, sent) in sent::All::get().await.iter() {
+    for (name, sent) in sent::SentEvents::get().await.iter() {
         let answer = &sent.answer;
         let expected = all.iter().find(|operation| operation.route.name == name).map_or(405, success);
         assert_eq!(answer.status(), expected, "{name}: {}", answer.text());

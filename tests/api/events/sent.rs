@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::{World, events};
 
 /// An event sent to its own world.
-pub(crate) struct Sent {
+pub(crate) struct SentEvent {
     pub(crate) answer: Answer,
     /// The calls to the table: DynamoDB operations and bodies.
     pub(crate) calls: Vec<(String, String)>,
@@ -20,11 +20,11 @@ pub(crate) struct Sent {
 }
 
 /// All sent events, by operation.
-pub(crate) struct All(BTreeMap<String, Sent>);
+pub(crate) struct SentEvents(BTreeMap<String, SentEvent>);
 
-impl All {
+impl SentEvents {
     pub(crate) async fn get() -> &'static Self {
-        static ALL: OnceCell<All> = OnceCell::const_new();
+        static ALL: OnceCell<SentEvents> = OnceCell::const_new();
         ALL.get_or_init(Self::send).await
     }
 
@@ -38,17 +38,17 @@ impl All {
             let (calls, after) = (world.app.recorder.calls(), world.app.rows());
             let keys = before.changed(&after);
             let changed = [&before, &after].map(|rows| rows.only(|key, _| keys.contains(key)));
-            all.insert(name, Sent { answer, calls, changed });
+            all.insert(name, SentEvent { answer, calls, changed });
         }
         Self(all)
     }
 
-    pub(crate) fn of(&self, operation: &Operation) -> &Sent {
+    pub(crate) fn event(&self, operation: &Operation) -> &SentEvent {
         let name = operation.route.name;
         self.0.get(name).unwrap_or_else(|| panic!("{name} has no event"))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Sent)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &SentEvent)> {
         self.0.iter()
     }
 }

@@ -8,9 +8,9 @@ use api::http::{Route, TableAction};
 use infra::operations;
 use model::limit::Limits;
 use serde_json::Value;
-use support::{Answer, Fault, Rows, is_write, refused};
+use support::{Answer, InjectedError, Rows, is_write, refused};
 
-use crate::events::sent::{self, Sent};
+use crate::events::sent::{self, SentEvent};
 use crate::events::{World, name, success};
 
 /// Fields that may change even if the change itself is not made: counts, marks, expiries, and times
@@ -57,7 +57,7 @@ fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     below.collect()
 }
 
-fn changes_of(sent: &Sent) -> BTreeMap<String, usize> {
+fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     let [before, after] = &sent.changed;
     changes(before, after)
 }
@@ -71,7 +71,7 @@ struct Trial {
 
 impl Trial {
     /// With `is_write`, only writes fail; otherwise any call.
-    async fn run(event: &str, is_write: bool, call: usize, fault: Fault) -> Self {
+    async fn run(event: &str, is_write: bool, call: usize, fault: InjectedError) -> Self {
         let world = World::new(Limits::standard()).await;
         let before = world.app.rows();
         world.app.recorder.clear();
@@ -108,12 +108,12 @@ fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
 
 #[tokio::test]
 async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
-    let (mut cases, sent) = (Cases::default(), sent::All::get().await);
+    let (mut cases, sent) = (Cases::default(), sent::SentEvents::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
         // An OAuth flow's `state` works once, so a retry would need a new flow.
         let once = name.starts_with("auth-oauth-callback");
-        let good = sent.of(&operation);
+        let good = sent.event(&operation);
         assert_eq!(good.answer.status(), ok, "{name}: {}", good.answer.text());
         let (whole, calls) = (changes_of(good), good.calls.len());
         cases.insert(name, calls);
@@ -140,14 +140,14 @@ async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
 
 #[tokio::test]
 async fn a_write_whose_response_is_lost_is_made_once() {
-    let (mut cases, sent) = (Cases::default(), sent::All::get().await);
+    let (mut cases, sent) = (Cases::default(), sent::SentEvents::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
-        let good = sent.of(&operation);
+        let good = sent.event(&operation);
         let (whole, writes) = (changes_of(good), good.calls.iter().filter(|(call, _)| is_write(call)).count());
         cases.insert(name, writes);
         for write in 0..writes {
-            let trial = Trial::run(&event, true, write, Fault::AnswerLost).await;
+            let trial = Trial::run(&event, true, write, InjectedError::AnswerLost).await;
             assert!(trial.world.app.recorder.is_done(), "{name}: write {write} did not occur");
             assert_eq!(trial.answer.status(), ok, "{name}: write {write}: {}", trial.answer.text());
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
@@ -158,10 +158,10 @@ async fn a_write_whose_response_is_lost_is_made_once() {
 
 #[tokio::test]
 async fn the_events_of_writing_operations_change_something() {
-    let sent = sent::All::get().await;
+    let sent = sent::SentEvents::get().await;
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
-        let changes = changes_of(sent.of(&operation));
+        let changes = changes_of(sent.event(&operation));
         // These operations' events change at most counts, marks and times. The events of
         // `auth-connected-account-token` find a valid access token, so they refresh nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Answer, Fault, TestApp, refused};
+use support::{Answer, InjectedError, TestApp, refused};
 
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
 const SESSIONS: &str = "/api/v1/auth/sessions";
@@ -19,15 +19,15 @@ async fn sign_up(app: &TestApp) -> Answer {
 }
 
 /// The error for a transaction cancelled by DynamoDB, with a reason for each item.
-fn cancelled(reasons: &[&str]) -> Fault {
+fn cancelled(reasons: &[&str]) -> InjectedError {
     let reasons: Vec<Value> = reasons.iter().map(|code| json!({ "Code": code })).collect();
     let kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
     let body = json!({ "__type": kind, "message": "injected by a test", "CancellationReasons": reasons });
-    Fault::Refused { status: 400, body: body.to_string() }
+    InjectedError::Refused { status: 400, body: body.to_string() }
 }
 
 /// Failures that are transient for every call.
-fn passing() -> Vec<Fault> {
+fn passing() -> Vec<InjectedError> {
     let kinds = [
         "ProvisionedThroughputExceededException",
         "ThrottlingException",
@@ -35,8 +35,8 @@ fn passing() -> Vec<Fault> {
         "InternalServerError",
         "ServiceUnavailable",
     ];
-    let gateway = Fault::Refused { status: 502, body: "<html>Bad Gateway</html>".to_owned() };
-    kinds.into_iter().map(refused).chain([gateway, Fault::NotMade]).collect()
+    let gateway = InjectedError::Refused { status: 502, body: "<html>Bad Gateway</html>".to_owned() };
+    kinds.into_iter().map(refused).chain([gateway, InjectedError::NotMade]).collect()
 }
 
 /// The tokens of the transactions that were sent.
@@ -83,7 +83,7 @@ async fn a_failed_condition_is_not_retried() {
 
 #[tokio::test]
 async fn persistent_failures_are_answered_with_retry_after() {
-    for fault in [refused("ThrottlingException"), cancelled(&["TransactionConflict"]), Fault::NotMade] {
+    for fault in [refused("ThrottlingException"), cancelled(&["TransactionConflict"]), InjectedError::NotMade] {
         let app = TestApp::start().await;
         app.recorder.break_writes(0, usize::MAX, fault.clone());
         let started = Instant::now();
@@ -99,10 +99,10 @@ async fn persistent_failures_are_answered_with_retry_after() {
 #[tokio::test]
 async fn a_sign_up_with_a_lost_response_does_not_conflict_with_itself() {
     let app = TestApp::start().await;
-    app.recorder.break_writes(0, 2, Fault::AnswerLost);
+    app.recorder.break_writes(0, 2, InjectedError::AnswerLost);
     let answer = sign_up(&app).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    let user = support::SignedIn::of("ada@example.com", &answer.json());
+    let user = support::SignedInUser::of("ada@example.com", &answer.json());
     assert_eq!(app.signed_in(&user).get("/api/v1/users/me").await.json()["id"], user.user_id.as_str());
     assert_eq!(sign_up(&app).await.code(), "USER_EMAIL_ALREADY_EXISTS");
 }
@@ -111,7 +111,7 @@ async fn a_sign_up_with_a_lost_response_does_not_conflict_with_itself() {
 async fn ending_a_session_with_a_lost_response_succeeds() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.recorder.break_writes(0, 1, InjectedError::AnswerLost);
     let ended = app.signed_in(&ada).delete(&format!("{SESSIONS}/current")).await;
     assert_eq!((ended.status(), ended.json()), (200, json!({ "success": true })));
     let again = app.signed_in(&ada).delete(&format!("{SESSIONS}/current")).await;
@@ -123,7 +123,7 @@ async fn a_first_password_with_a_lost_response_is_set_once() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     let ada = app.sign_in_by_mail("ada@example.com").await;
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.recorder.break_writes(0, 1, InjectedError::AnswerLost);
     let set = app.signed_in(&ada).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
     assert_eq!(set.status(), 200, "{}", set.text());
     app.sign_in("ada@example.com").await;
@@ -134,7 +134,7 @@ async fn a_first_password_with_a_lost_response_is_set_once() {
 #[tokio::test]
 async fn a_lost_response_to_a_count_does_not_reject_the_last_request() {
     let app = TestApp::start_with(Limits::off().with(Rule::SignUp, Some(Rate::new(1, 600)))).await;
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.recorder.break_writes(0, 1, InjectedError::AnswerLost);
     assert_eq!(sign_up(&app).await.status(), 200);
     assert_eq!(sign_up(&app).await.code(), "RATE_LIMITED");
 }
@@ -143,9 +143,9 @@ async fn a_lost_response_to_a_count_does_not_reject_the_last_request() {
 async fn a_lost_response_hides_no_real_conflict() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    app.recorder.break_writes(0, 1, Fault::NotMade);
+    app.recorder.break_writes(0, 1, InjectedError::NotMade);
     assert_eq!(sign_up(&app).await.code(), "USER_EMAIL_ALREADY_EXISTS");
-    app.recorder.break_writes(0, 1, Fault::NotMade);
+    app.recorder.break_writes(0, 1, InjectedError::NotMade);
     let set = app.signed_in(&ada).post("/api/v1/auth/password/set", json!({ "password": "another horse battery" })).await;
     assert_eq!(set.code(), "USER_HAS_PASSWORD");
 }

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, user_key};
 
@@ -21,7 +21,7 @@ async fn verify(app: &TestApp, user: &str) {
 }
 
 /// Signs up Ada, with a verified primary address.
-async fn verified_ada(app: &TestApp) -> SignedIn {
+async fn verified_ada(app: &TestApp) -> SignedInUser {
     let ada = app.sign_up(ADA).await;
     verify(app, &ada.user_id).await;
     ada
@@ -40,7 +40,7 @@ async fn an_exposed_key_is_revoked_without_credentials_and_the_owner_is_told() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let key = user_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     for _ in 0..2 {
         let answer = app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await;
         assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));

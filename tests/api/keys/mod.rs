@@ -10,7 +10,7 @@ mod team_keys;
 mod user_keys;
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 pub(crate) const USER_KEYS: &str = "/api/v1/user-api-keys";
 pub(crate) const TEAM_KEYS: &str = "/api/v1/team-api-keys";
@@ -25,7 +25,7 @@ async fn started() -> TestApp {
 }
 
 /// Creates a key of a user; returns the response.
-async fn user_key(app: &TestApp, user: &SignedIn) -> Value {
+async fn user_key(app: &TestApp, user: &SignedInUser) -> Value {
     let body = json!({ "user_id": "me", "description": "CI", "expires_at_millis": null });
     let answer = app.signed_in(user).post(USER_KEYS, body).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -33,7 +33,7 @@ async fn user_key(app: &TestApp, user: &SignedIn) -> Value {
 }
 
 /// Creates a team with a key, as the user; returns the team's id and the key.
-async fn team_key(app: &TestApp, user: &SignedIn) -> (String, Value) {
+async fn team_key(app: &TestApp, user: &SignedInUser) -> (String, Value) {
     let team = app.signed_in(user).post("/api/v1/teams", json!({ "display_name": "Engines", "creator_user_id": "me" })).await;
     assert_eq!(team.status(), 201, "{}", team.text());
     let team = text(&team.json()["id"]);

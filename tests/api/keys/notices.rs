@@ -29,7 +29,7 @@ async fn a_project_can_switch_the_notices_off() {
     app.configure(json!({ "config": { "disabled_notices": ["api-key"] } })).await;
     let ada = app.sign_up(ADA).await;
     user_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert!(app.mails(ADA).await.iter().all(|mail| !mail.0.text.contains("API key")));
 }
 

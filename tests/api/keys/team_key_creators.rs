@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ADA, TEAM_KEYS, checked, error, started, team_key, text, user_key};
 use crate::auth::account_notices::{link, notices, press};
@@ -22,14 +22,14 @@ fn creators(app: &TestApp) -> Vec<Value> {
     keys.map(|key| key["M"]["creator"]["M"]["user_id"]["S"].clone()).collect()
 }
 
-async fn create(app: &TestApp, user: &SignedIn, team: &str) -> Value {
+async fn create(app: &TestApp, user: &SignedInUser, team: &str) -> Value {
     let answer = app.signed_in(user).post(TEAM_KEYS, json!({ "team_id": team, "description": "Deployments" })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()
 }
 
 /// Makes the user a member with the right to manage the team's keys; returns the membership's path.
-async fn admit(app: &TestApp, team: &str, user: &SignedIn) -> String {
+async fn admit(app: &TestApp, team: &str, user: &SignedInUser) -> String {
     let membership = format!("/api/v1/team-memberships/{team}/{}", user.user_id);
     assert_eq!(app.server().post(&membership, json!({})).await.status(), 201);
     let permission = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", user.user_id);
@@ -48,7 +48,7 @@ async fn the_creator_is_told_and_ends_the_key_by_the_link_of_the_email() {
     let app = started().await;
     let ada = app.sign_up(ADA).await;
     let (team, key) = team_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     let announced = format!("An API key ending in {} was created.", &text(&key["value"])[130..]);
     let mail = notices(&app, ADA).await.into_iter().find(|mail| mail.0.text.contains(&announced)).unwrap();
     let rotated = rotate(&app.signed_in(&ada), &team, &key).await;
@@ -141,7 +141,7 @@ async fn a_project_can_switch_off_the_notices_about_keys_of_teams() {
     app.configure(json!({ "config": { "disabled_notices": ["api-key"] } })).await;
     let ada = app.sign_up(ADA).await;
     team_key(&app, &ada).await;
-    app.deliver().await;
+    app.send_emails().await;
     assert!(app.mails(ADA).await.iter().all(|mail| !mail.0.text.contains("API key")));
 }
 

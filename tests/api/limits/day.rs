@@ -162,16 +162,16 @@ fn address(person: u32) -> IpAddr {
 
 /// The counters as the table would have them.
 #[derive(Default)]
-struct Counted(HashMap<String, u32>);
+struct Counters(HashMap<String, u32>);
 
-impl Counted {
-    fn of(&self, name: &str) -> u32 {
+impl Counters {
+    fn value(&self, name: &str) -> u32 {
         self.0.get(name).copied().unwrap_or_default()
     }
 
     /// Counts a request; returns whether it is within the quota.
     fn count(&mut self, counter: &Counter) -> bool {
-        let room = counter.quota_after(self.of(&counter.before()));
+        let room = counter.quota_after(self.value(&counter.before()));
         let counted = self.0.entry(counter.to_string()).or_default();
         *counted += 1;
         *counted <= room
@@ -244,11 +244,11 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             of_act.extend(batched.into_iter().map(|(rule, by)| (rule.name(), whom(by))));
         }
     }
-    rules.get_mut(&What::WrongPassword).unwrap().extend(of_a_wrong_password().await);
+    rules.get_mut(&What::WrongPassword).unwrap().extend(limits_of_a_wrong_password().await);
     rules
 }
 
-async fn of_a_wrong_password() -> BTreeSet<(&'static str, Whom)> {
+async fn limits_of_a_wrong_password() -> BTreeSet<(&'static str, Whom)> {
     let app = TestApp::start_with(Limits::standard()).await;
     app.sign_up("ada@example.com").await;
     app.recorder.clear();
@@ -272,7 +272,7 @@ fn subject(whom: Whom, person: u32) -> Subject {
 async fn ten_thousand_users_are_neither_limited_nor_challenged() {
     let (limits, midnight) = (Limits::standard(), "2026-06-01T00:00:00Z".parse::<Timestamp>().unwrap());
     let settings = BotChallenge::default();
-    let (mut counted, mut refused, mut asked, mut guarded) = (Counted::default(), Vec::new(), Vec::new(), 0);
+    let (mut counted, mut refused, mut asked, mut guarded) = (Counters::default(), Vec::new(), Vec::new(), 0);
     let (acts, rules) = (day(), rules().await);
     for act in &acts {
         let now = midnight + SignedDuration::from_secs(i64::try_from(act.at).unwrap());
@@ -286,7 +286,7 @@ async fn ten_thousand_users_are_neither_limited_nor_challenged() {
         let Some(operation) = act.what.guarded() else { continue };
         guarded += 1;
         for counter in usual(&limits, &settings, Some(operation), address(act.person), now) {
-            let tally = Tally { before: counted.of(&counter.before()), counted: counted.of(&counter.to_string()), counter };
+            let tally = Tally { before: counted.value(&counter.before()), counted: counted.value(&counter.to_string()), counter };
             if tally.excess() > 0 {
                 asked.push(format!("person {} by {}", act.person, tally.counter));
             }

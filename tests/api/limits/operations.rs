@@ -50,9 +50,9 @@ async fn routes_of_writes_have_a_limit_and_those_of_reads_have_none() {
 #[tokio::test]
 async fn operations_that_check_or_send_codes_have_the_code_limit() {
     let (mut tried, mut mailed) = (BTreeSet::new(), BTreeSet::new());
-    let sent = sent::All::get().await;
+    let sent = sent::SentEvents::get().await;
     for operation in operations::all() {
-        let calls = &sent.of(&operation).calls;
+        let calls = &sent.event(&operation).calls;
         let (name, limit) = (operation.route.name, operation.route.limit);
         if calls.iter().any(|(_, body)| body.contains("ADD attempts")) {
             // Checks of the second factor share the limit of sign-ins.

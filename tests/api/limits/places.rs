@@ -6,7 +6,7 @@ use infra::operations;
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule, SubjectKind};
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::level::Level;
 
 use super::{assert_refused, at, exhaust, is_refused, only};
@@ -125,7 +125,7 @@ fn counters(body: &str) -> Vec<String> {
     body.split("\"L#").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
 }
 
-async fn users(app: &TestApp, count: usize) -> Vec<SignedIn> {
+async fn users(app: &TestApp, count: usize) -> Vec<SignedInUser> {
     let mut users = Vec::new();
     for number in 0..count {
         users.push(app.sign_up(&format!("user{number}@example.com")).await);
@@ -198,7 +198,7 @@ async fn sign_outs_have_a_limit_of_their_own() {
     for _ in 0..3 {
         at(app.signed_in(&users[0]), "203.0.113.7").patch(ME, json!({ "display_name": "Ada" })).await;
     }
-    let out = async |user: &SignedIn| {
+    let out = async |user: &SignedInUser| {
         let caller = at(app.signed_in(user), "203.0.113.7").with("x-stack-refresh-token", &user.refresh_token);
         caller.delete("/api/v1/auth/sessions/current").await.status()
     };

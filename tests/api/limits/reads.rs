@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::limit::{BYTES_PER_READ, Rate, Rule};
 use serde_json::json;
-use support::{API_URL, Caller, SignedIn, TestApp};
+use support::{API_URL, Caller, SignedInUser, TestApp};
 
 use super::{assert_refused, at, exhaust, is_refused, only};
 
@@ -17,7 +17,7 @@ const QUOTA: u32 = 24;
 const METADATA: usize = 27_000;
 
 /// A user with an item of some 55 KB, and a limit for one rule.
-async fn world(rule: Rule) -> (TestApp, SignedIn) {
+async fn world(rule: Rule) -> (TestApp, SignedInUser) {
     let app = TestApp::start_with(only(rule, QUOTA, 600)).await;
     let ada = app.sign_up("ada@example.com").await;
     let text = json!({ "text": "x".repeat(METADATA) });
@@ -154,6 +154,6 @@ async fn a_flood_of_the_longest_pages_is_refused_with_the_standard_limits() {
     let (answered, refused) = exhaust(|_| caller.get(TEAMS)).await;
     assert_eq!(refused.json()["details"]["limit"], "read");
     // A page shows about 1 MB and reads about twice as much.
-    let most = standard.quota as usize * BYTES_PER_READ / 1_000_000;
-    assert!(answered <= most, "{answered} pages were answered");
+    let max = standard.quota as usize * BYTES_PER_READ / 1_000_000;
+    assert!(answered <= max, "{answered} pages were answered");
 }

@@ -99,7 +99,7 @@ async fn session_lifetimes_can_be_shortened() {
     let ada = app.sign_up("ada@example.com").await;
     config(&app, json!({ "session_max_idle_seconds": 300 })).await;
     let bob = app.sign_up("bob@example.com").await;
-    let refresh = async |user: &support::SignedIn| app.signed_in(user).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    let refresh = async |user: &support::SignedInUser| app.signed_in(user).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh(&bob).await.status(), 200);
     app.advance(jiff::SignedDuration::from_secs(299));
     let caller = app.client().with("x-stack-refresh-token", &bob.refresh_token);

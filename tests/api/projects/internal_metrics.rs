@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::authenticator::{Page, SoftPasskey};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 use wire::id::ProjectId;
 
 pub(super) const PATH: &str = "/api/v1/internal/metrics";
@@ -28,11 +28,11 @@ pub(super) fn on(days: &[(&str, u64)]) -> BTreeMap<String, u64> {
     days.iter().map(|(day, count)| ((*day).to_owned(), *count)).collect()
 }
 
-async fn anonymous(app: &TestApp) -> SignedIn {
-    SignedIn::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
+async fn anonymous(app: &TestApp) -> SignedInUser {
+    SignedInUser::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
 }
 
-async fn refresh(app: &TestApp, user: &SignedIn) {
+async fn refresh(app: &TestApp, user: &SignedInUser) {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     assert_eq!(caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
 }
@@ -218,10 +218,10 @@ async fn emails_are_counted_by_day_and_status() {
         assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
     };
     send("ada@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(DAY);
     send("bob@example.com").await;
-    app.deliver().await;
+    app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     send("eve@example.com").await;
     let emails = metrics(&app, "").await["email_overview"].clone();

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::limit::Limits;
 use serde_json::json;
-use support::{Fault, SignedIn, TestApp};
+use support::{InjectedError, SignedInUser, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
@@ -42,7 +42,7 @@ async fn a_worker_that_fails_at_any_write_counts_everything_once() {
         world.sign_up(&format!("{name}@example.com")).await;
     }
     let world = world.snapshot();
-    for fault in [Fault::NotMade, Fault::AnswerLost] {
+    for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {
         for write in 0..6 {
             let app = TestApp::start_from(&world, Limits::off()).await;
             app.recorder.break_writes(write, 40, fault.clone());
@@ -92,7 +92,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
     // The first two writes are for the session and the user; the counters follow.
-    app.recorder.break_writes(2, 100, Fault::NotMade);
+    app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();
     assert_eq!(figures(&app).await.1, 0);
@@ -161,7 +161,7 @@ async fn users_of_an_earlier_version_are_counted_with_the_next_link() {
 #[tokio::test]
 async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     let app = TestApp::start().await;
-    let mut users: Vec<SignedIn> = Vec::new();
+    let mut users: Vec<SignedInUser> = Vec::new();
     for number in 0..20 {
         users.push(app.sign_up(&format!("user{number}@example.com")).await);
     }
@@ -217,7 +217,7 @@ async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() 
     app.link_trail().await;
     let path = format!("/api/v1/users/{}", ada.user_id);
     // The first request is interrupted after some memberships; two more complete the deletion.
-    app.recorder.break_writes(2, 100, Fault::NotMade);
+    app.recorder.break_writes(2, 100, InjectedError::NotMade);
     assert_ne!(app.server().delete(&path).await.status(), 200);
     app.recorder.clear();
     let (first, second) = (app.server(), app.server());

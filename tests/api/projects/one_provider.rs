@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use support::provider::{CLIENT_ID, Fault, Provider};
+use support::provider::{CLIENT_ID, Misbehaviour, Provider};
 use support::{API_URL, Answer, TestApp};
 
 use super::INTERNAL;
@@ -165,9 +165,9 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     let refused =
         async |provider: Value| assert_error(&set(&app, provider).await, 400, "OAUTH_PROVIDER_MISCONFIGURED")["reason"].to_string();
     assert!(refused(elsewhere).await.contains("answers 404"));
-    acme.misbehave(Fault::Maintenance);
+    acme.misbehave(Misbehaviour::Maintenance);
     assert!(refused(acme.setting()).await.contains("does not have the expected form"));
-    acme.misbehave(Fault::ScriptEndpoint);
+    acme.misbehave(Misbehaviour::ScriptEndpoint);
     assert!(refused(acme.setting()).await.contains("authorization endpoint"));
     acme.behave();
     acme.publish("jwks_uri", json!(format!("{}/nowhere", acme.issuer)));

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 
 const PATH: &str = "/api/v1/internal/sign-up-rules-stats";
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
@@ -40,7 +40,7 @@ fn counts(stats: &Value) -> Vec<(String, u64, u64)> {
     rules.map(|rule| (rule["rule_id"].as_str().unwrap().to_owned(), number(rule, "total_count"), number(rule, "all_time_count"))).collect()
 }
 
-fn of(counts: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+fn owned(counts: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
     counts.iter().map(|(id, recent, ever)| ((*id).to_owned(), *recent, *ever)).collect()
 }
 
@@ -67,7 +67,7 @@ async fn every_matching_rule_counts_in_its_hour() {
     }
     app.link_trail().await;
     let found = stats(&app).await;
-    assert_eq!(counts(&found), of(&[("all", 5, 5), ("free", 1, 1), ("eve", 3, 3), ("own", 1, 1)]));
+    assert_eq!(counts(&found), owned(&[("all", 5, 5), ("free", 1, 1), ("eve", 3, 3), ("own", 1, 1)]));
     assert_eq!(found["triggers_by_action"], json!({ "allow": 1, "reject": 3, "restrict": 1, "log": 5 }));
     assert_eq!(found["total_triggers"], 10);
     let hours = found["rule_triggers"][0]["hourly_counts"].as_array().unwrap();
@@ -80,7 +80,7 @@ async fn every_matching_rule_counts_in_its_hour() {
     app.configure(json!({ "config": { "sign_up_rules": [rule("all", 9, "true", "log")] } })).await;
     assert_eq!(counts(&stats(&app).await).len(), 4);
     app.advance(SignedDuration::from_hours(48));
-    assert_eq!(counts(&stats(&app).await), of(&[("all", 0, 5)]));
+    assert_eq!(counts(&stats(&app).await), owned(&[("all", 0, 5)]));
 }
 
 #[tokio::test]
@@ -92,10 +92,10 @@ async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
     let code = json!({ "code": app.sign_in_code("eve@example.com").await });
     app.link_trail().await;
-    assert_eq!(counts(&stats(&app).await)[2], of(&[("eve", 0, 0)])[0], "a request for a code is not judged");
+    assert_eq!(counts(&stats(&app).await)[2], owned(&[("eve", 0, 0)])[0], "a request for a code is not judged");
     assert_eq!(app.client().post("/api/v1/auth/otp/sign-in", code).await.status(), 403);
     app.link_trail().await;
-    assert_eq!(counts(&stats(&app).await), of(&[("all", 2, 2), ("free", 0, 0), ("eve", 1, 1), ("own", 1, 1)]));
+    assert_eq!(counts(&stats(&app).await), owned(&[("all", 2, 2), ("free", 0, 0), ("eve", 1, 1), ("own", 1, 1)]));
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn rejections_are_counted_as_their_number_grows() {
         assert_eq!(sign_up(&app, "eve@example.com").await, 403);
         app.link_trail().await;
         app.link_trail().await;
-        assert_eq!(counts(&stats(&app).await)[2], of(&[("eve", sum, sum)])[0]);
+        assert_eq!(counts(&stats(&app).await)[2], owned(&[("eve", sum, sum)])[0]);
     }
     let log = app.admin().get("/api/v1/internal/audit-log?event=sign-up-rejected").await.json();
     let entries = log["items"].as_array().unwrap();
@@ -126,7 +126,7 @@ async fn a_flood_of_rejections_stops_writing() {
     }
     assert!(app.recorder.writes().iter().all(|(_, body)| !body.contains("#TRAIL#")), "the entry of the minute is full");
     app.link_trail().await;
-    assert_eq!(counts(&stats(&app).await)[2], of(&[("eve", most as u64, most as u64)])[0]);
+    assert_eq!(counts(&stats(&app).await)[2], owned(&[("eve", most as u64, most as u64)])[0]);
     app.advance(SignedDuration::from_mins(1));
     assert_eq!(sign_up(&app, "eve@example.com").await, 403);
     app.link_trail().await;
@@ -137,7 +137,7 @@ async fn a_flood_of_rejections_stops_writing() {
 #[tokio::test(start_paused = true)]
 async fn a_rejection_that_cannot_be_counted_is_still_a_rejection() {
     let app = with_rules().await;
-    app.recorder.break_writes(0, usize::MAX, Fault::NotMade);
+    app.recorder.break_writes(0, usize::MAX, InjectedError::NotMade);
     assert_eq!(sign_up(&app, "eve@example.com").await, 403);
     app.recorder.clear();
 }

@@ -1,7 +1,7 @@
 //! Anonymous users create nothing permanent, unless the project allows it.
 
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use crate::auth::assert_error;
 
@@ -11,7 +11,7 @@ async fn world() -> (TestApp, Caller) {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
     app.configure(json!({ "config": { "client_team_creation_enabled": true, "allow_user_api_keys": true } })).await;
-    let nobody = SignedIn::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
+    let nobody = SignedInUser::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
     let caller = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     (app, caller)
 }
@@ -62,7 +62,7 @@ async fn an_anonymous_user_creates_what_the_project_permits() {
 async fn a_personal_team_of_an_anonymous_user_is_the_project_s_wish() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true } })).await;
-    let nobody = SignedIn::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
+    let nobody = SignedInUser::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
     let caller = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     assert!(caller.get("/api/v1/users/me").await.json()["selected_team_id"].is_string());
 }

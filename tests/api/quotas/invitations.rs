@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::quota::Quota;
 use serde_json::json;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 use super::count;
 use crate::auth::assert_error;
@@ -21,7 +21,7 @@ async fn send(caller: &Caller, team: &str, number: usize) -> Answer {
 }
 
 /// A team with the maximum number of invitations, sent at the same time as some more.
-async fn full() -> (TestApp, SignedIn, String, Vec<String>) {
+async fn full() -> (TestApp, SignedInUser, String, Vec<String>) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let team = team(&app, "Engines", Some(&ada)).await;

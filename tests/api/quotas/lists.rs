@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 use crate::owners::{Owner, PROJECTS};
 use crate::teams::invitations::invite;
@@ -36,7 +36,7 @@ fn ids(pages: &[Value]) -> Vec<&str> {
 
 /// A user in teams joined in an order other than their creation order, and the teams in the order
 /// of joining.
-async fn member() -> (TestApp, SignedIn, [String; 3]) {
+async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let mut made = Vec::new();
@@ -67,8 +67,8 @@ async fn a_user_s_teams_are_listed_in_the_requested_order_page_by_page() {
         for limit in ["", "&limit=1", "&limit=2", "&limit=3"] {
             let found = pages(&caller, &format!("{TEAMS}?user_id=me{query}{limit}")).await;
             assert_eq!(ids(&found), expected, "{query}{limit}");
-            let most = limit.strip_prefix("&limit=").map_or(3, |limit| limit.parse::<usize>().unwrap());
-            assert!(found.iter().all(|page| page.as_array().unwrap().len() <= most), "{query}{limit}");
+            let max = limit.strip_prefix("&limit=").map_or(3, |limit| limit.parse::<usize>().unwrap());
+            assert!(found.iter().all(|page| page.as_array().unwrap().len() <= max), "{query}{limit}");
         }
     }
     assert_eq!(ids(&pages(&caller, &format!("{TEAMS}?user_id=me&query=CARD&limit=1")).await), [third]);
@@ -209,14 +209,14 @@ async fn a_short_answer_reads_no_more_than_a_long_one() {
     }
     let caller = app.signed_in(&ada);
     // Two megabytes, one more in the last part read, and what surrounds them.
-    let most = 3_300_000.0 / 4096.0;
+    let max = 3_300_000.0 / 4096.0;
     let (teams, permissions) = (format!("{TEAMS}?user_id=me"), "/api/v1/team-permissions?user_id=me".to_owned());
     let (invitations, profiles) =
         ("/api/v1/team-invitations?user_id=me".to_owned(), format!("/api/v1/team-member-profiles?team_id={first}"));
     let created = format!("{teams}&order_by=created_at");
     for path in [&teams, &created, &format!("{teams}&query=nothing"), &permissions, &invitations, &profiles] {
         let read = units(&app, &caller, path).await;
-        assert!(read < most, "{path} reads {read} units");
+        assert!(read < max, "{path} reads {read} units");
     }
     for path in [&teams, &created, &permissions] {
         let read = units(&app, &caller, &format!("{path}&limit=1")).await;

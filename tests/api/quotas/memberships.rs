@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use model::quota::Quota;
 use serde_json::json;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 use super::count;
 use crate::auth::assert_error;
@@ -14,7 +14,7 @@ const INVITATIONS: &str = "/api/v1/team-invitations";
 const MAX: usize = Quota::Memberships.max();
 
 /// A user added to this many teams by a server, and the last of them.
-async fn member_of(teams: usize) -> (TestApp, SignedIn, String) {
+async fn member_of(teams: usize) -> (TestApp, SignedInUser, String) {
     let app = TestApp::start().await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let mut last = String::new();

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::count;
 use crate::auth::assert_error;
@@ -10,7 +10,7 @@ use crate::teams::{join, team};
 
 const TEAMS: &str = "/api/v1/teams";
 
-async fn world(max: u16) -> (TestApp, SignedIn) {
+async fn world(max: u16) -> (TestApp, SignedInUser) {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "client_team_creation_enabled": true, "max_teams_per_user": max } })).await;
     let ada = app.sign_up("ada@example.com").await;

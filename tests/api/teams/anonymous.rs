@@ -1,7 +1,7 @@
 //! Limits of anonymous users in their teams.
 
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use crate::auth::assert_error;
 
@@ -9,7 +9,7 @@ use crate::auth::assert_error;
 async fn anonymous_users_neither_invite_nor_create_keys_of_a_team() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "create_team_on_sign_up": true, "allow_team_api_keys": true } })).await;
-    let nobody = SignedIn::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
+    let nobody = SignedInUser::of("", &app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json());
     let client = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let team = client.get("/api/v1/users/me").await.json()["selected_team_id"].clone();
     assert!(team.is_string());

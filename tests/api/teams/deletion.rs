@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use store::team::deletion::Deletion;
 use store::team::membership::{self, MemberRow};
 use store::{team as teams, user};
-use support::{SignedIn, TestApp, refused};
+use support::{SignedInUser, TestApp, refused};
 use wire::entropy::Entropy;
 use wire::id::{TeamId, UserId};
 
@@ -147,7 +147,7 @@ async fn a_user_is_deleted_with_all_memberships_despite_interruptions() {
 }
 
 /// Creates teams and adds the user to each, with direct writes.
-async fn join_many(app: &TestApp, user: &SignedIn, count: usize) -> Vec<String> {
+async fn join_many(app: &TestApp, user: &SignedInUser, count: usize) -> Vec<String> {
     let (project, entropy): (_, &Entropy) = (app.project_id(), &app.app.entropy);
     let member = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap().user;
     let mut all = Vec::new();

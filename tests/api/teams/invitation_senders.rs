@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use store::Label;
 use store::team::invitation;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::InvitationId;
 
 use super::invitations::INVITATIONS;
@@ -14,7 +14,7 @@ use super::{assert_error, ids, join, members_of, membership, team};
 use crate::auth::account_notices::{link, notices, press};
 
 /// A team of Ada, with Mallory as a member.
-async fn team_of_two(app: &TestApp) -> (String, SignedIn, SignedIn) {
+async fn team_of_two(app: &TestApp) -> (String, SignedInUser, SignedInUser) {
     let (ada, mallory) = (app.sign_up("ada@example.com").await, app.sign_in_by_mail("mallory@example.com").await);
     let id = team(app, "Engines", Some(&ada)).await;
     join(app, &id, &mallory.user_id).await;
@@ -22,19 +22,19 @@ async fn team_of_two(app: &TestApp) -> (String, SignedIn, SignedIn) {
 }
 
 /// Invites a user as a member; returns the invitation's id and its emailed code.
-async fn invite_as(app: &TestApp, sender: &SignedIn, team: &str, email: &str) -> (String, String) {
+async fn invite_as(app: &TestApp, sender: &SignedInUser, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let sent = app.signed_in(sender).post(&format!("{INVITATIONS}/send-code"), body).await;
     assert_eq!(sent.status(), 200, "{}", sent.text());
     (sent.json()["id"].as_str().unwrap().to_owned(), app.last_mail(email).await.code())
 }
 
-async fn remove(app: &TestApp, remover: &SignedIn, team: &str, user: &SignedIn) {
+async fn remove(app: &TestApp, remover: &SignedInUser, team: &str, user: &SignedInUser) {
     assert_eq!(app.signed_in(remover).delete(&membership(team, &user.user_id)).await.status(), 200);
 }
 
 /// Checks that to the invited user, the invitation does not exist.
-async fn assert_void(app: &TestApp, invitee: &SignedIn, (id, code): &(String, String)) {
+async fn assert_void(app: &TestApp, invitee: &SignedInUser, (id, code): &(String, String)) {
     let caller = app.signed_in(invitee);
     let requests = [
         (format!("{id}/accept?user_id=me"), json!({})),
@@ -103,7 +103,7 @@ async fn invitations_of_servers_outlive_every_member() {
 }
 
 /// Turns all invitations into an earlier version's, without a sender.
-async fn age(app: &TestApp, sender: &SignedIn) {
+async fn age(app: &TestApp, sender: &SignedInUser) {
     let store = &app.app.store;
     let items = app.table().into_iter().filter(|(_, item)| item["d"]["M"]["invited_by"].is_object());
     let mut aged = 0;

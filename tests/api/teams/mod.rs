@@ -16,12 +16,12 @@ mod team;
 mod team_list;
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 const TEAMS: &str = "/api/v1/teams";
 
 /// Creates a team, with server access; `creator`, if given, becomes its first member.
-pub(crate) async fn team(app: &TestApp, name: &str, creator: Option<&SignedIn>) -> String {
+pub(crate) async fn team(app: &TestApp, name: &str, creator: Option<&SignedInUser>) -> String {
     let body = json!({ "display_name": name, "creator_user_id": creator.map(|user| &user.user_id) });
     let body = if creator.is_some() { body } else { json!({ "display_name": name }) };
     let answer = app.server().post(TEAMS, body).await;

@@ -1,7 +1,7 @@
 //! The personal team that a new user gets.
 
 use serde_json::{Value, json};
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 
 use super::teams_of;
 
@@ -32,9 +32,9 @@ async fn a_sign_up_creates_a_personal_team_if_enabled() {
 }
 
 /// An anonymous user with a personal team, and a caller with their session.
-async fn visitor(app: &TestApp) -> (SignedIn, Caller) {
+async fn visitor(app: &TestApp) -> (SignedInUser, Caller) {
     let anonymous = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
-    let anonymous = SignedIn::of("", &anonymous);
+    let anonymous = SignedInUser::of("", &anonymous);
     assert_eq!(selected(app, &anonymous.user_id).await, "Personal team");
     let caller = app.signed_in(&anonymous).with("x-stack-allow-anonymous-user", "true");
     (anonymous, caller)

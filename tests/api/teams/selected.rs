@@ -3,14 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{TEAMS, assert_error, join, membership, team};
 
 const ME: &str = "/api/v1/users/me";
 
 /// The selected team in a new access token.
-async fn claim(app: &TestApp, user: &SignedIn) -> Value {
+async fn claim(app: &TestApp, user: &SignedInUser) -> Value {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let token = caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await.json()["access_token"].clone();
     let payload = URL_SAFE_NO_PAD.decode(token.as_str().unwrap().split('.').nth(1).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use serde_json::json;
 use support::TestApp;
 use wire::id::{ProjectId, UserId};
 
-use super::{id, last_events, listed, of_operation, of_project, one, trail, user_of};
+use super::{id, last_events, listed, one, operation_entries, project_trail, trail, user_of};
 use crate::auth::{mfa_recovery_codes, oauth_callback};
 use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::owners::{Owner, with_token};
@@ -67,7 +67,7 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!((entry.method, entry.user_id), (vec![Amr::Pwd, Amr::Otp, Amr::Mfa], Some(id(&ada))));
     app.advance(SignedDuration::from_secs(60));
     assert_eq!(mfa_recovery_codes::recover(&app, &codes[0]).await.code(), "INVALID_RECOVERY_CODE");
-    let failed = of_operation(&app, "auth-mfa-sign-in").await.pop().unwrap();
+    let failed = operation_entries(&app, "auth-mfa-sign-in").await.pop().unwrap();
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
 }
 
@@ -85,7 +85,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     // Nor does a solution used up by a rejected sign-up add an entry.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
-    let entries = of_operation(&app, "auth-password-sign-up").await;
+    let entries = operation_entries(&app, "auth-password-sign-up").await;
     assert!(entries.iter().all(|entry| !entry.events.is_empty()), "{entries:?}");
 }
 
@@ -167,7 +167,7 @@ async fn a_provider_flow_records_the_sign_up_and_then_the_sign_in() {
     // A returning user only signs in.
     app.advance(SignedDuration::from_secs(1));
     oauth_callback::sign_in(&app, &provider, oauth_callback::ada()).await;
-    let counts = (of_operation(&app, "auth-oauth-callback").await.len(), of_operation(&app, "auth-oauth-token").await.len());
+    let counts = (operation_entries(&app, "auth-oauth-callback").await.len(), operation_entries(&app, "auth-oauth-token").await.len());
     assert_eq!(counts, (1, 2));
 }
 
@@ -178,7 +178,7 @@ async fn a_reused_code_records_the_end_of_its_session() {
     let code = oauth_callback::parameter(&landed, "code");
     assert_eq!(oauth_callback::exchange(&app, &code).await.status(), 200);
     assert_eq!(oauth_callback::exchange(&app, &code).await.status(), 400);
-    let events: Vec<_> = of_operation(&app, "auth-oauth-token").await.into_iter().flat_map(|entry| entry.events).collect();
+    let events: Vec<_> = operation_entries(&app, "auth-oauth-token").await.into_iter().flat_map(|entry| entry.events).collect();
     assert_eq!(events.len(), 2);
     assert!(events.contains(&Event::SignIn) && events.contains(&Event::SessionsEnded), "{events:?}");
 }
@@ -195,18 +195,18 @@ async fn owners_are_recorded_as_operators_and_deletions_in_internal() {
     let answer = admin.patch("/api/v1/internal/projects/current", settings).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let actor = Actor::Operator { user_id: UserId::parse(&owner.user.user_id).unwrap() };
-    let set = of_project(&app, &project).await.pop().unwrap();
+    let set = project_trail(&app, &project).await.pop().unwrap();
     assert_eq!((set.operation.as_str(), set.actor, set.access), ("projects-internal-current-update", actor, Some(Access::Admin)));
     assert!(set.fields.iter().any(|field| field == "config.sign_up_enabled"), "{:?}", set.fields);
 
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(admin.delete("/api/v1/internal/projects/current").await.status(), 200);
-    let end = of_project(&app, &ProjectId::internal()).await.pop().unwrap();
+    let end = project_trail(&app, &ProjectId::internal()).await.pop().unwrap();
     assert_eq!((end.operation.as_str(), end.actor), ("projects-internal-current-delete", actor));
     assert_eq!(end.targets, [Target::new(TargetKind::Project, &project)]);
     app.end_deletions().await;
-    assert_eq!(of_project(&app, &project).await, []);
-    assert_eq!(of_project(&app, &ProjectId::internal()).await.pop(), Some(end));
+    assert_eq!(project_trail(&app, &project).await, []);
+    assert_eq!(project_trail(&app, &ProjectId::internal()).await.pop(), Some(end));
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@
 use jiff::SignedDuration;
 use model::trail::{Actor, Event};
 use serde_json::json;
-use support::{Fault, TestApp, refused};
+use support::{InjectedError, TestApp, refused};
 
-use super::{id, listed, of_operation, one, trail, user_of};
+use super::{id, listed, one, operation_entries, trail, user_of};
 
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const ME: &str = "/api/v1/users/me";
@@ -30,7 +30,7 @@ async fn failed_sign_ins_within_a_minute_are_one_counted_entry() {
     app.advance(SignedDuration::from_secs(60));
     guess(&app, "ada@example.com").await;
 
-    let failed = of_operation(&app, "auth-password-sign-in").await;
+    let failed = operation_entries(&app, "auth-password-sign-in").await;
     let counts: Vec<_> = failed.iter().map(|entry| (entry.user_id, entry.count)).collect();
     assert_eq!(counts.len(), 3, "{failed:?}");
     assert!(counts.contains(&(Some(id(&ada)), 3)) && counts.contains(&(None, 2)) && counts.contains(&(Some(id(&ada)), 1)));
@@ -86,7 +86,8 @@ async fn a_wrong_sign_in_code_is_a_failed_sign_in_of_its_account() {
     let wrong = if code.starts_with("000000") { "111111" } else { "000000" };
     let guess = json!({ "code": format!("{wrong}{}", &code[6..]) });
     assert_eq!(app.client().post("/api/v1/auth/otp/sign-in", guess).await.code(), "VERIFICATION_CODE_NOT_FOUND");
-    let failed: Vec<_> = of_operation(&app, "auth-otp-sign-in").await.into_iter().filter(|it| it.events == [Event::SignInFailed]).collect();
+    let failed: Vec<_> =
+        operation_entries(&app, "auth-otp-sign-in").await.into_iter().filter(|it| it.events == [Event::SignInFailed]).collect();
     assert_eq!(failed.iter().map(|entry| (entry.user_id, entry.count)).collect::<Vec<_>>(), [(Some(id(&ada)), 1)]);
 }
 
@@ -120,7 +121,7 @@ async fn a_rejected_request_leaves_no_entry() {
 async fn the_loser_of_a_race_leaves_no_entry() {
     let app = TestApp::start().await;
     app.sign_in_by_mail("ada@example.com").await;
-    let before = of_operation(&app, "auth-otp-sign-in").await.len();
+    let before = operation_entries(&app, "auth-otp-sign-in").await.len();
     let code = app.sign_in_code("ada@example.com").await;
     let redeem = || {
         let (client, body) = (app.client(), json!({ "code": code }));
@@ -131,7 +132,7 @@ async fn the_loser_of_a_race_leaves_no_entry() {
         statuses.push(request.await.unwrap());
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1);
-    assert_eq!(of_operation(&app, "auth-otp-sign-in").await.len(), before + 1);
+    assert_eq!(operation_entries(&app, "auth-otp-sign-in").await.len(), before + 1);
 }
 
 #[tokio::test]
@@ -148,14 +149,14 @@ async fn a_retried_change_leaves_one_entry() {
 }
 
 /// The response to a transaction whose first condition fails.
-fn conflict() -> Fault {
+fn conflict() -> InjectedError {
     let reasons = json!([{ "Code": "ConditionalCheckFailed", "Message": "x" }, { "Code": "None" }]);
     let body = json!({
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": "injected by a test",
         "CancellationReasons": reasons,
     });
-    Fault::Refused { status: 400, body: body.to_string() }
+    InjectedError::Refused { status: 400, body: body.to_string() }
 }
 
 #[tokio::test]
@@ -167,12 +168,12 @@ async fn an_entry_is_written_atomically_with_its_change() {
     app.recorder.clear();
     app.recorder.break_writes(0, 1, refused("AccessDeniedException"));
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 500);
-    assert_eq!((name().await, of_operation(&app, "users-me-update").await.len()), (json!(null), 0));
+    assert_eq!((name().await, operation_entries(&app, "users-me-update").await.len()), (json!(null), 0));
 
     app.recorder.clear();
-    app.recorder.break_writes(0, 1, Fault::AnswerLost);
+    app.recorder.break_writes(0, 1, InjectedError::AnswerLost);
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     let calls: Vec<String> = app.recorder.writes().into_iter().map(|(call, _)| call).collect();
     assert!(calls.iter().all(|call| call == "TransactWriteItems"), "{calls:?}");
-    assert_eq!((name().await, of_operation(&app, "users-me-update").await.len()), (json!("Ada"), 1));
+    assert_eq!((name().await, operation_entries(&app, "users-me-update").await.len()), (json!("Ada"), 1));
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::trail::{Actor, Entry, Event};
 use serde_json::Value;
 use store::trail::list::TrailListing;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
 /// The start of every list: the day on which the tests' clock starts. An earlier start would read a
@@ -34,28 +34,28 @@ async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec
 }
 
 /// The trail of a project, in order.
-async fn of_project(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
+async fn project_trail(app: &TestApp, project: &ProjectId) -> Vec<Entry> {
     listed(app, project, None).await
 }
 
 /// The trail of the test's project, in order.
 async fn trail(app: &TestApp) -> Vec<Entry> {
-    of_project(app, app.project_id()).await
+    project_trail(app, app.project_id()).await
 }
 
 /// The entries of an operation.
-async fn of_operation(app: &TestApp, operation: &str) -> Vec<Entry> {
+async fn operation_entries(app: &TestApp, operation: &str) -> Vec<Entry> {
     trail(app).await.into_iter().filter(|entry| entry.operation == operation).collect()
 }
 
 /// The only entry of an operation.
 async fn one(app: &TestApp, operation: &str) -> Entry {
-    let mut found = of_operation(app, operation).await;
+    let mut found = operation_entries(app, operation).await;
     assert_eq!(found.len(), 1, "{operation}: {found:?}");
     found.remove(0)
 }
 
-fn id(user: &SignedIn) -> UserId {
+fn id(user: &SignedInUser) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 

@@ -16,14 +16,14 @@ use serde_json::Value;
 use support::secrets::{self, Secret};
 use wire::id::{ProjectId, TrailEntryId, UserId};
 
-use super::{of_project, text};
+use super::{project_trail, text};
 use crate::events::{PROJECT, World, name, success};
 
 /// These operations' events change nothing: the provider denied access, or a refresh token is
 /// exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
 /// The minimum length of checked values; shorter ones also occur by chance.
-const LEAST: usize = 5;
+const MIN_LENGTH: usize = 5;
 
 /// A request and the entries it added.
 struct Trial {
@@ -41,13 +41,13 @@ impl Trial {
         let world = World::new(Limits::standard()).await;
         let (parts, body) = world.request(event).into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        let mut found = secrets::of_request(&parts, &body);
+        let mut found = secrets::from_request(&parts, &body);
         let (headers, path) = (parts.headers.clone(), parts.uri.path().to_owned());
         let value = serde_json::from_slice(&body).unwrap_or_default();
         let before = ids(&world).await;
         let answer = world.app.answer(http::Request::from_parts(parts, Body::from(body))).await;
         let (parts, body) = answer.into_parts();
-        found.extend(secrets::of_answer(&parts, &body.collect().await.unwrap().to_bytes()));
+        found.extend(secrets::from_answer(&parts, &body.collect().await.unwrap().to_bytes()));
         let entries = since(&world, &before).await;
         Self { world, headers, path, body: value, secrets: found, status: parts.status.as_u16(), entries }
     }
@@ -109,8 +109,8 @@ impl Trial {
 
 /// The trails of the events' project and `internal`.
 async fn all(world: &World) -> Vec<Entry> {
-    let mut entries = of_project(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
-    entries.extend(of_project(&world.app, &ProjectId::internal()).await);
+    let mut entries = project_trail(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
+    entries.extend(project_trail(&world.app, &ProjectId::internal()).await);
     entries
 }
 
@@ -136,7 +136,7 @@ fn values(value: &Value) -> Vec<String> {
 /// Whether an entry may contain this value of a request: ids of existing items are recorded, short
 /// values and single words occur by chance, and otherwise only a target's name may be recorded.
 fn is_told(value: &str) -> bool {
-    uuid::Uuid::try_parse(value).is_ok() || value.len() < LEAST || value.bytes().all(|byte| byte.is_ascii_lowercase())
+    uuid::Uuid::try_parse(value).is_ok() || value.len() < MIN_LENGTH || value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {

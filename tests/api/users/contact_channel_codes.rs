@@ -1,7 +1,7 @@
 //! Codes for contact channels: sending them by channel or address, and checking them.
 
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::contact_channels::{PATH, add, assert_error, channels, new};
 
@@ -14,7 +14,7 @@ fn send_path(user: &str, channel: &Value) -> String {
     format!("{PATH}/{user}/{}/send-verification-code", channel["id"].as_str().unwrap())
 }
 
-async fn is_verified(app: &TestApp, user: &SignedIn, value: &str) -> bool {
+async fn is_verified(app: &TestApp, user: &SignedInUser, value: &str) -> bool {
     let channels = channels(app, &user.user_id).await;
     channels.iter().find(|channel| channel["value"] == value).unwrap()["is_verified"] == true
 }

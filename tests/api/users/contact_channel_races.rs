@@ -7,7 +7,7 @@ use model::email::Email;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use tokio::task::JoinSet;
 
 use super::contact_channels::{PATH, add, channels, new};
@@ -16,7 +16,7 @@ fn path_of(channel: &Value) -> String {
     format!("{PATH}/{}/{}", channel["user_id"].as_str().unwrap(), channel["id"].as_str().unwrap())
 }
 
-async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedIn> {
+async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedInUser> {
     let mut users = Vec::with_capacity(count);
     for number in 0..count {
         users.push(app.sign_up(&format!("user{number}@example.com")).await);
@@ -26,7 +26,7 @@ async fn sign_up_many(app: &TestApp, count: usize) -> Vec<SignedIn> {
 
 /// Asserts that no user has two primary channels or an address twice, that an address signs in at
 /// most one user, and that the claims of `addresses` match the channels.
-async fn assert_consistent(app: &TestApp, users: &[SignedIn], addresses: &[String]) {
+async fn assert_consistent(app: &TestApp, users: &[SignedInUser], addresses: &[String]) {
     let mut expected: BTreeMap<String, (String, bool)> = BTreeMap::new();
     for user in users {
         let channels = channels(app, &user.user_id).await;
@@ -114,7 +114,7 @@ async fn concurrent_primary_switches_leave_one_primary_channel() {
 }
 
 /// A random request about a user's channels.
-async fn stumble(app: &TestApp, users: &[SignedIn], addresses: &[String], random: [usize; 8]) {
+async fn stumble(app: &TestApp, users: &[SignedInUser], addresses: &[String], random: [usize; 8]) {
     let [user, action, channel, address, auth, primary, verified, change] = random;
     let user = &users[user % users.len()];
     let own = channels(app, &user.user_id).await;

@@ -3,23 +3,23 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use store::user;
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 use wire::id::UserId;
 
 const PATH: &str = "/api/v1/contact-channels/verify";
 
 /// Signs up and requests verification; returns the user and the emailed code.
-async fn sign_up(app: &TestApp, email: &str) -> (SignedIn, String) {
+async fn sign_up(app: &TestApp, email: &str) -> (SignedInUser, String) {
     let body = json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" });
     let answer = app.client().post("/api/v1/auth/password/sign-up", body).await;
-    (SignedIn::of(email, &answer.json()), app.last_mail(email).await.code())
+    (SignedInUser::of(email, &answer.json()), app.last_mail(email).await.code())
 }
 
 async fn verify(app: &TestApp, code: &str) -> Answer {
     app.client().post(PATH, json!({ "code": code })).await
 }
 
-async fn is_verified(app: &TestApp, user: &SignedIn) -> Value {
+async fn is_verified(app: &TestApp, user: &SignedInUser) -> Value {
     let user = app.sign_in(&user.email).await;
     app.signed_in(&user).get("/api/v1/users/me").await.json()["primary_email_verified"].clone()
 }

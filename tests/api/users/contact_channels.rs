@@ -2,7 +2,7 @@
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::{Answer, Caller, SignedInUser, TestApp};
 
 pub(super) const PATH: &str = "/api/v1/contact-channels";
 
@@ -37,12 +37,12 @@ fn values(channels: &[Value]) -> Vec<&str> {
     channels.iter().map(|channel| channel["value"].as_str().unwrap()).collect()
 }
 
-async fn primary_email(app: &TestApp, user: &SignedIn) -> Value {
+async fn primary_email(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
 /// Signs Ada up; returns her session, a caller with it, and her channel.
-async fn ada(app: &TestApp) -> (SignedIn, Caller, Value) {
+async fn ada(app: &TestApp) -> (SignedInUser, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
     let channel = channels(app, &ada.user_id).await.remove(0);

@@ -5,20 +5,20 @@ use model::user::User;
 use model::user::restriction::Restriction;
 use serde_json::{Value, json};
 use store::{keys, user};
-use support::{START, SignedIn, TestApp};
+use support::{START, SignedInUser, TestApp};
 use wire::id::UserId;
 
 const PATH: &str = "/api/v1/users/me";
 
 /// Changes a stored user directly, without a request.
-async fn change(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut User)) {
+async fn change(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut User)) {
     let row = app.app.store.user(app.project_id(), UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user;
     change(&mut user);
     app.app.store.write(user::replace(app.project_id(), &user, row.version).unwrap()).await.unwrap();
 }
 
-fn client_user(ada: &SignedIn) -> Value {
+fn client_user(ada: &SignedInUser) -> Value {
     json!({
         "id": ada.user_id, "primary_email": "ada@example.com", "primary_email_verified": false, "display_name": null,
         "selected_team": null, "selected_team_id": null, "profile_image_url": null,

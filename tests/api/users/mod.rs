@@ -21,7 +21,7 @@ mod user_search_folding;
 mod user_update;
 
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedInUser, TestApp};
 
 const USERS: &str = "/api/v1/users";
 const ME: &str = "/api/v1/users/me";
@@ -78,7 +78,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
 }
 
 /// A session's new access token, requested like the SDK.
-async fn refresh(app: &TestApp, user: &SignedIn) -> Answer {
+async fn refresh(app: &TestApp, user: &SignedInUser) -> Answer {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await
 }

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ME, assert_error, read, refresh, update};
 
@@ -12,10 +12,10 @@ fn claims(token: &str) -> Value {
 }
 
 /// The user with a new access token.
-async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
+async fn refreshed(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let answer = refresh(app, user).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
+    SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{ME, USERS, assert_error, path, refresh, sign_in, update};
 use crate::stored;
@@ -104,7 +104,7 @@ async fn a_concurrent_change_does_not_restore_a_deleted_user() {
 }
 
 /// The keys of the items in a user's partition.
-async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
+async fn left_of(app: &TestApp, user: &SignedInUser) -> Vec<String> {
     let store = &app.app.store;
     let query = QueryInput::builder().table_name(store.table()).key_condition_expression("pk = :pk");
     let partition = AttributeValue::S(format!("U#{}#{}", app.project_id(), user.user_id));
@@ -133,7 +133,7 @@ async fn a_user_with_more_sessions_than_fit_a_transaction_can_be_deleted() {
     assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
     assert_error(&app.server().get(&path(&ada.user_id)).await, 404, "USER_NOT_FOUND");
     for refresh_token in tokens {
-        let answer = refresh(&app, &SignedIn { refresh_token, ..ada.clone() }).await;
+        let answer = refresh(&app, &SignedInUser { refresh_token, ..ada.clone() }).await;
         assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
     }
 }

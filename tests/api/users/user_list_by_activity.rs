@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use serde_json::json;
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 
 use super::{USERS, assert_error, create, fields, path};
 
@@ -25,7 +25,7 @@ async fn names(app: &TestApp, query: &str) -> Vec<String> {
 }
 
 /// Users who sign up one hour apart.
-async fn people<const N: usize>(app: &TestApp, names: [&str; N]) -> [SignedIn; N] {
+async fn people<const N: usize>(app: &TestApp, names: [&str; N]) -> [SignedInUser; N] {
     let mut users = Vec::new();
     for name in names {
         let user = app.sign_up(&format!("{name}@example.com")).await;
@@ -37,7 +37,7 @@ async fn people<const N: usize>(app: &TestApp, names: [&str; N]) -> [SignedIn; N
 }
 
 /// Refreshes a user's session.
-async fn be_active(app: &TestApp, user: &SignedIn) {
+async fn be_active(app: &TestApp, user: &SignedInUser) {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -191,7 +191,7 @@ async fn the_order_is_of_all_users_and_has_cursors_of_its_own() {
 async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     let app = TestApp::start().await;
     let [ada, bob] = people(&app, ["ada", "bob"]).await;
-    let at = async |user: &SignedIn| app.server().get(&path(&user.user_id)).await.json()["last_active_at_millis"].as_i64().unwrap();
+    let at = async |user: &SignedInUser| app.server().get(&path(&user.user_id)).await.json()["last_active_at_millis"].as_i64().unwrap();
     app.sign_in("ada@example.com").await;
     let first = app.now().as_millisecond();
     link(&app).await;

@@ -111,7 +111,7 @@ async fn a_password_change_by_a_server_ends_all_sessions() {
     ] {
         let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
         let refresh_token = session["refresh_token"].as_str().unwrap();
-        let session = support::SignedIn { refresh_token: refresh_token.to_owned(), ..ada.clone() };
+        let session = support::SignedInUser { refresh_token: refresh_token.to_owned(), ..ada.clone() };
         assert_eq!(refresh(&app, &session).await.status(), 200);
         let user = update(&app, &ada.user_id, body.clone()).await;
         assert_eq!(user["has_password"], works.is_some(), "{body}");

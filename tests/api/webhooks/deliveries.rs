@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
 use support::until::until;
-use support::{Fault, TestApp};
+use support::{InjectedError, TestApp};
 use wire::clock::Clock;
 use workers::webhooks::Courier;
 
@@ -27,7 +27,7 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     // again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
-        app.recorder.break_writes(after, 40, Fault::AnswerLost);
+        app.recorder.break_writes(after, 40, InjectedError::AnswerLost);
         // Waits between attempts take no time.
         tokio::time::pause();
         assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");
@@ -59,7 +59,7 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
     };
     let (first, second, ()) = tokio::join!(first, second, answers);
     assert!(first.is_ok() && second.is_ok());
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 8));
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (40, 8));
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
         }
     };
     tokio::join!(app.deliver_webhooks(), answers(&[1; 40]));
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 1));
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (40, 1));
     receiver.reply(Reply::Held(204));
     app.advance(SignedDuration::from_secs(10));
     let answers = async {
@@ -85,7 +85,7 @@ async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
         receiver.release();
     };
     tokio::join!(app.deliver_webhooks(), answers);
-    assert_eq!((receiver.received().len(), receiver.most_at_once()), (80, 8), "it works again");
+    assert_eq!((receiver.received().len(), receiver.max_at_once()), (80, 8), "it works again");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use support::TestApp;
-use support::receiver::{Received, Receiver};
+use support::receiver::{ReceivedRequest, Receiver};
 
 use super::{create_user, endpoint_at};
 
@@ -12,7 +12,7 @@ async fn events(app: &TestApp, receiver: &Receiver, change: impl Future<Output =
     let before = receiver.received().len();
     change.await;
     app.deliver_webhooks().await;
-    receiver.received()[before..].iter().map(Received::json).collect()
+    receiver.received()[before..].iter().map(ReceivedRequest::json).collect()
 }
 
 fn types(events: &[Value]) -> Vec<&str> {
@@ -149,7 +149,7 @@ async fn sign_ins_emails_keys_and_the_audit_log_have_events() {
     let mails = events(&app, &receiver, async {
         let body = json!({ "user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>" });
         assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
-        app.deliver().await;
+        app.send_emails().await;
     });
     let mails = mails.await;
     assert_eq!(mails.iter().find(|event| event["type"] == "email.created").unwrap()["data"]["status"], "preparing");

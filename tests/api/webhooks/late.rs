@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dynoxide::Database;
 use gateway::engine::{Batch, TABLE};
 use serde_json::{Value, json};
-use support::receiver::{Received, Receiver};
+use support::receiver::{ReceivedRequest, Receiver};
 use support::{Recorder, TestApp, refused};
 
 use super::{ENDPOINTS, create_user, endpoint, endpoint_at, path};
@@ -122,7 +122,7 @@ async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
     app.deliver_webhooks().await;
     workers::webhooks::record(&app.app, &batch.event).await.unwrap();
     app.deliver_webhooks().await;
-    assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
+    assert_eq!(receiver.received().iter().map(ReceivedRequest::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
 
 /// Takes all late events out of the table, in order.

@@ -10,17 +10,17 @@ use super::path;
 use crate::owners::Owner;
 
 /// A project with keys, owned by a team.
-struct Owned {
+struct OwnedProject {
     keys: Keys,
     admin: Caller,
     receiver: Receiver,
     endpoint: Value,
 }
 
-impl Owned {
+impl OwnedProject {
     /// Gives the team of `owner` a project with this name and a dead endpoint. Unlike the keys, an
     /// owner's access token would expire within a day.
-    async fn of(app: &TestApp, owner: &Owner, name: &str) -> Self {
+    async fn create(app: &TestApp, owner: &Owner, name: &str) -> Self {
         let keys = app.another_project().await;
         let mut row = app.app.store.project(&keys.project_id).await.unwrap().unwrap();
         row.project.owner_team_id = Some(owner.team.clone());
@@ -66,7 +66,7 @@ async fn only_verified_addresses_of_owners_are_told() {
     let move_to = async |email: &str| {
         assert_eq!(bob.caller().patch("/api/v1/users/me", json!({ "primary_email": email })).await.status(), 200);
     };
-    let project = Owned::of(&app, &ada, "Shop").await;
+    let project = OwnedProject::create(&app, &ada, "Shop").await;
     project.switch_off(&app).await;
     // The email goes to the address at the time of the switch-off.
     move_to("victim@example.com").await;
@@ -82,7 +82,7 @@ async fn owners_are_told_at_most_once_a_day_about_a_project() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = verified(&app, &internal, "ada@example.com").await;
-    let mut project = Owned::of(&app, &ada, "Shop").await;
+    let mut project = OwnedProject::create(&app, &ada, "Shop").await;
     let told = async || told(&app, "ada@example.com").await.len();
     for round in 0..10 {
         if round == 5 {
@@ -95,7 +95,7 @@ async fn owners_are_told_at_most_once_a_day_about_a_project() {
         app.advance(SignedDuration::from_mins(10));
     }
     assert_eq!(told().await, 1);
-    Owned::of(&app, &ada, "Other").await.switch_off(&app).await;
+    OwnedProject::create(&app, &ada, "Other").await.switch_off(&app).await;
     assert_eq!(told().await, 2, "each project has a limit of its own");
     app.advance(SignedDuration::from_hours(24));
     project.switch_off(&app).await;
@@ -108,7 +108,7 @@ async fn the_texts_of_a_project_are_no_links_in_the_email_to_its_owners() {
     let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = verified(&app, &internal, "ada@example.com").await;
-    let project = Owned::of(&app, &ada, "Renew at https://evil.example/pay").await;
+    let project = OwnedProject::create(&app, &ada, "Renew at https://evil.example/pay").await;
     project.switch_off(&app).await;
     let (subject, text) = told(&app, "ada@example.com").await.remove(0);
     let host = project.receiver.url.split('/').nth(2).unwrap();

@@ -8,7 +8,7 @@ use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};
 use serde_json::{Value, json};
 use support::TestApp;
-use support::receiver::{Received, Receiver};
+use support::receiver::{ReceivedRequest, Receiver};
 use wire::id::WebhookEndpointId;
 
 use super::{deliveries, endpoint_at, path};
@@ -85,7 +85,7 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         let before = receiver.received().len();
         app.deliver_webhooks().await;
         let received = receiver.received();
-        let number = |event: &Received| event.json()["data"]["number"].as_u64().unwrap();
+        let number = |event: &ReceivedRequest| event.json()["data"]["number"].as_u64().unwrap();
         let mut numbers: Vec<u64> = received[before..].iter().map(number).collect();
         numbers.sort_unstable();
         numbers

@@ -5,7 +5,7 @@ use jiff::SignedDuration;
 use model::webhook::{DisabledReason, Endpoint};
 use serde_json::json;
 use support::TestApp;
-use support::receiver::{Received, Receiver, Reply};
+use support::receiver::{ReceivedRequest, Receiver, Reply};
 
 use wire::id::{ProjectId, WebhookEndpointId};
 
@@ -52,7 +52,7 @@ async fn later_events_of_an_object_wait_for_the_first() {
     app.advance(SignedDuration::from_secs(10));
     app.deliver_webhooks().await;
     let of_ada: Vec<_> =
-        receiver.received()[2..].iter().filter(|event| event.json()["data"]["id"] == ada["id"]).map(Received::event_type).collect();
+        receiver.received()[2..].iter().filter(|event| event.json()["data"]["id"] == ada["id"]).map(ReceivedRequest::event_type).collect();
     assert_eq!(of_ada, ["user.created", "user.updated", "user.deleted"]);
 }
 

@@ -48,7 +48,7 @@ async fn make_changes(app: &TestApp) {
     let team = server.post("/api/v1/teams", json!({ "display_name": "Team" })).await.json()["id"].as_str().unwrap().to_owned();
     let body = json!({ "user_ids": [user], "subject": "Hello", "html": "<p>Hello</p>" });
     assert_eq!(server.post("/api/v1/emails/send-email", body).await.status(), 200);
-    app.deliver().await;
+    app.send_emails().await;
     let ends = app.now().as_millisecond() + 1000;
     let body = json!({ "description": "x", "expires_at_millis": ends, "has_publishable_client_key": true, "has_secret_server_key": false, "has_super_secret_admin_key": false });
     let key = admin.post("/api/v1/internal/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();

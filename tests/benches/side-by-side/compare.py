@@ -25,7 +25,7 @@ ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"
 # measurement.
 SESSIONS = 10
 # Seconds after which memory used under load has been returned.
-REST = 30
+COOLDOWN = 30
 
 
 class Gatelet:
@@ -150,7 +150,7 @@ def main():
         idle = [measure.resident_megabytes(side.process) for side in sides]
         rates = list(throughput(sides, rounds, seconds))
         loaded = [measure.resident_megabytes(side.process) for side in sides]
-        time.sleep(0 if options.quick else REST)
+        time.sleep(0 if options.quick else COOLDOWN)
         rested = [measure.resident_megabytes(side.process) for side in sides]
     finally:
         for side in sides:

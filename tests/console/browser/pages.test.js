@@ -10,7 +10,7 @@ const it = consoleOf();
 /** More users than on a list's first page. */
 const USERS = 60;
 /** The maximum total size of a page's modules and styles, uncompressed. */
-const MOST_BYTES = 150_000;
+const MAX_BYTES = 150_000;
 
 const EMPTY = [
   "",
@@ -89,7 +89,7 @@ async function lookAt(t, paths) {
       await visited.page.goto(`${it.gateway.url}${path}`);
       await visited.page.locator("#console[data-view] h1").waitFor();
       await visited.page.waitForFunction(() => !document.querySelector(".more [role=status]"));
-      assert.ok((await visited.page.evaluate(weight)) < MOST_BYTES, `${path} weighs too much`);
+      assert.ok((await visited.page.evaluate(weight)) < MAX_BYTES, `${path} weighs too much`);
       for (const width of [1280, 1024, 768, 360]) {
         await visited.page.setViewportSize({ width, height: 800 });
         const where = `${path}, ${colorScheme}, ${width} px`;

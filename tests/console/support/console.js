@@ -6,7 +6,7 @@ import { after, before } from "node:test";
 import { isAccessible, visit } from "../../sdk/browser/visit.js";
 import { launch } from "../../sdk/browser/chromium.js";
 import { openInternal, startGateway } from "../../sdk/support/gateway.js";
-import { PATIENCE_MILLIS } from "../../sdk/support/until.js";
+import { TIMEOUT_MILLIS } from "../../sdk/support/until.js";
 
 export { isAccessible };
 
@@ -30,7 +30,7 @@ export function consoleOf(settings) {
   /** Opens a console page in a fresh browser, through the printed link. */
   it.open = async (t, path, options) => {
     const visited = await visit(t, it.browser, `${it.gateway.url}${path}`, { startPage: it.gateway.startPage, ...options });
-    visited.page.setDefaultTimeout(PATIENCE_MILLIS);
+    visited.page.setDefaultTimeout(TIMEOUT_MILLIS);
     it.page = visited.page;
     return visited;
   };

@@ -10,11 +10,11 @@ use super::{
     ADA, CALLBACK, NEW, PASSWORD, Stage, doing, end_all, otp_sign_in, password_sign_up, post, redeeming, reset, reset_code, send,
     send_until, verify,
 };
-use crate::explored::{Client, Explored, State};
+use crate::explored::{Client, Exploration, State};
 use crate::rules::{answers, is_over, successes};
 
 /// Whether this client succeeded.
-fn told(model: &Explored, state: &State, client: usize) -> bool {
+fn told(model: &Exploration, state: &State, client: usize) -> bool {
     answers(model, state).nth(client).flatten().is_some_and(|status| status < 300)
 }
 

@@ -11,11 +11,11 @@ use futures_util::future::LocalBoxFuture;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use stateright::Property;
-use support::{Caller, SignedIn, TestApp};
+use support::{Caller, SignedInUser, TestApp};
 use tower::ServiceExt as _;
 
 use crate::check::check;
-use crate::explored::{Client, Event, Explored, Scenario};
+use crate::explored::{Client, Event, Exploration, Scenario};
 use crate::service::{Answer, Task};
 use crate::services::Services;
 use crate::table::{Engines, Table};
@@ -34,7 +34,7 @@ const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
-    rules: Vec<Property<Explored>>,
+    rules: Vec<Property<Exploration>>,
     known: BTreeMap<&'static str, String>,
     events: Vec<Event>,
     faults: u8,
@@ -57,7 +57,7 @@ impl Stage {
         self
     }
 
-    fn rule(mut self, property: Property<Explored>) -> Self {
+    fn rule(mut self, property: Property<Exploration>) -> Self {
         self.rules.push(property);
         self
     }
@@ -185,12 +185,12 @@ fn verify(app: &TestApp, code: &str) -> Task {
     post(&app.client(), format!("{CHANNELS}/verify"), json!({ "code": code }))
 }
 
-fn refresh(app: &TestApp, user: &SignedIn) -> Task {
+fn refresh(app: &TestApp, user: &SignedInUser) -> Task {
     send(&app.client().with("x-stack-refresh-token", &user.refresh_token), "POST", REFRESH, None)
 }
 
 /// Ends all sessions of a user, and invalidates their earlier codes.
-fn end_all(app: &TestApp, user: &SignedIn) -> Task {
+fn end_all(app: &TestApp, user: &SignedInUser) -> Task {
     send(&app.signed_in(user), "DELETE", END_ALL, None)
 }
 
@@ -202,7 +202,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
 }
 
 /// Adds a pending sign-in address to the user, and returns its channel id.
-async fn wish(app: &TestApp, user: &SignedIn, email: &str) -> String {
+async fn wish(app: &TestApp, user: &SignedInUser, email: &str) -> String {
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": true });
     let answer = app.signed_in(user).post(CHANNELS, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
@@ -210,7 +210,7 @@ async fn wish(app: &TestApp, user: &SignedIn, email: &str) -> String {
 }
 
 /// Requests the code that verifies a channel, and reads it from the email.
-async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, email: &str) -> String {
+async fn verification_code(app: &TestApp, user: &SignedInUser, channel: &str, email: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let answer = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -218,7 +218,7 @@ async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, email:
 }
 
 /// The id of the user's channel with this address.
-async fn channel(app: &TestApp, user: &SignedIn, email: &str) -> String {
+async fn channel(app: &TestApp, user: &SignedInUser, email: &str) -> String {
     let list = app.server().get(&format!("{CHANNELS}?user_id={}", user.user_id)).await.json();
     let channel = list["items"].as_array().unwrap().iter().find(|channel| channel["value"] == email).unwrap();
     channel["id"].as_str().unwrap().to_owned()

@@ -12,7 +12,7 @@ use stateright::Property;
 use store::Store;
 use store::provider::authorization::{AuthorizationCode, CODE_LIFE, PendingAccount, PendingChange, create_code};
 use store::provider::tokens::{ProviderTokens, owner};
-use support::{SignedIn, TestApp};
+use support::{SignedInUser, TestApp};
 use wire::id::{SessionId, UserId};
 
 use super::{ADA, CALLBACK, EVE, PASSWORD, Stage, doing, end_all, post, redeeming, refresh, send};
@@ -24,7 +24,7 @@ use crate::table::Table;
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /// The sort key of the user's session.
-fn session_of(app: &TestApp, user: &SignedIn) -> String {
+fn session_of(app: &TestApp, user: &SignedInUser) -> String {
     let items = app.table().into_keys();
     let mut own = items.filter(|(pk, sk)| pk.ends_with(&user.user_id) && sk.starts_with("SESSION#")).map(|(_, sk)| sk);
     let only = own.next().unwrap();
@@ -83,12 +83,12 @@ pub(super) async fn refreshes_at_once_count_their_user_once() -> Stage {
 }
 
 /// An authorization code that signs the user in to an app.
-async fn code_for(app: &TestApp, user: &SignedIn) -> String {
+async fn code_for(app: &TestApp, user: &SignedInUser) -> String {
     code_that(app, user, |_| {}).await
 }
 
 /// A modified authorization code, for flows that do more than sign in.
-async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut AuthorizationCode)) -> String {
+async fn code_that(app: &TestApp, user: &SignedInUser, change: impl FnOnce(&mut AuthorizationCode)) -> String {
     let id = UserId::parse(&user.user_id).unwrap();
     let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
     let mut stored = AuthorizationCode {
@@ -145,7 +145,7 @@ pub(super) async fn an_authorization_code_starts_one_session_which_its_reuse_end
 
 /// After this many wrong passwords, one client redeems an authorization code, one ends all
 /// sessions, and one does `other` to the user.
-async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) -> Stage {
+async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedInUser) -> Task) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
     for _ in 0..wrong_passwords {
@@ -180,7 +180,7 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
 }
 
 /// The authorization code of a flow started in this session to link a provider account to the user.
-async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
+async fn link_for(app: &TestApp, user: &SignedInUser, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
     let (id, email) = (app.app.entropy.uuid().into(), None);

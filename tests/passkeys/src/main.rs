@@ -14,26 +14,26 @@ use gateway::Gateway;
 const PAGE: &str = "https://app.example.com";
 
 /// A ceremony: the options for the browser, and the code to return.
-struct Started {
+struct StartedCeremony {
     options: Value,
     code: Value,
 }
 
-fn start(gateway: &Gateway, path: &str, token: Option<&str>) -> Started {
+fn start(gateway: &Gateway, path: &str, token: Option<&str>) -> StartedCeremony {
     let answer = gateway.done("POST", path, "client", token, &json!({ "rp_id": "example.com" }));
-    Started { options: answer["options_json"].clone(), code: answer["code"].clone() }
+    StartedCeremony { options: answer["options_json"].clone(), code: answer["code"].clone() }
 }
 
-fn start_registration(gateway: &Gateway, token: &str) -> Started {
+fn start_registration(gateway: &Gateway, token: &str) -> StartedCeremony {
     start(gateway, "/auth/passkey/initiate-passkey-registration", Some(token))
 }
 
-fn start_sign_in(gateway: &Gateway) -> Started {
+fn start_sign_in(gateway: &Gateway) -> StartedCeremony {
     start(gateway, "/auth/passkey/initiate-passkey-authentication", None)
 }
 
 fn register(gateway: &Gateway, token: &str, browser: &mut Browser) {
-    let Started { options, code } = start_registration(gateway, token);
+    let StartedCeremony { options, code } = start_registration(gateway, token);
     let credential = browser.create(PAGE, &options).expect("a passkey");
     gateway.done("POST", "/auth/passkey/register", "client", Some(token), &json!({ "code": code, "credential": credential }));
 }
@@ -49,7 +49,7 @@ fn signs_in_on_every_page(gateway: &Gateway) {
         let mut browser = Browser::new(is_recognized);
         register(gateway, &token, &mut browser);
         for page in [PAGE, "https://www.example.com", PAGE] {
-            let Started { options, code } = start_sign_in(gateway);
+            let StartedCeremony { options, code } = start_sign_in(gateway);
             let response = browser.get(page, &options).expect("a response");
             let (status, answer) = sign_in(gateway, &code, &response);
             assert_eq!((status, &answer["user_id"]), (200, &user), "{page}: {answer}");

@@ -348,7 +348,7 @@ test("pages with a thousand rows are accessible, fit, and stay quick", { timeout
   await w.server().sendEmail({ userIds: [user.id], subject: "Later", html: "<p>x</p>", scheduledAt: new Date(Date.now() + HOUR) });
   await askForLinks(1_000);
   const newest = () => w.inbox.list({ limit: 1 });
-  await until(async () => (await newest()).total >= 1_000, "a thousand emails", { patience: 600_000, pause: 200 });
+  await until(async () => (await newest()).total >= 1_000, "a thousand emails", { timeout: 600_000, pause: 200 });
   const { items } = await newest();
   await lookAtAll(t, [`/inbox/${items[0].id}`, `/outbox/${w.gateway.projectId}/${items[0].outbox_id}`]);
   for (const path of ["/inbox?limit=1000", "/outbox?limit=1000"]) {

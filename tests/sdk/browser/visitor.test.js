@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PATIENCE_MILLIS, until } from "../support/until.js";
+import { TIMEOUT_MILLIS, until } from "../support/until.js";
 import { world } from "../support/world.js";
 import { statusOf } from "./chromium.js";
 import { stage } from "./stage.js";
@@ -32,7 +32,7 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 600_0
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();
   // A visitor's events are sent as an anonymous user, some ten seconds after loading.
-  await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: PATIENCE_MILLIS });
+  await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: TIMEOUT_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
   await until(() => unanswered.size === 0, "an answer to every request");
   // A browser does not report the outcome of requests sent while leaving a page. Its reports on

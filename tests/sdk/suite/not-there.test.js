@@ -7,7 +7,7 @@ import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { SERVER_TYPES, USER_TYPES, configureAll, personOf, skips } from "../support/people.js";
-import { PATIENCE_MILLIS } from "../support/until.js";
+import { TIMEOUT_MILLIS } from "../support/until.js";
 import { version, world } from "../support/world.js";
 
 const w = world();
@@ -24,7 +24,7 @@ before(async () => {
 
 /** Asserts that a call rejects, and that the error says that the API lacks the operation. */
 async function isNotThere(name, call) {
-  const late = sleep(PATIENCE_MILLIS, "nothing", { ref: false });
+  const late = sleep(TIMEOUT_MILLIS, "nothing", { ref: false });
   const outcome = await Promise.race([call().then((value) => ({ value }), (error) => ({ error })), late]);
   assert.ok(outcome.error, `${name}: ${JSON.stringify(outcome)}`);
   // The SDK does not know these codes, and puts the whole response into the message.

@@ -3,7 +3,7 @@
 //! The session begins when the tool fetches it, so its refresh token is never stored in plaintext.
 //! It is a separate session; the user can see and end it like any other. The confirmation no longer
 //! counts if the confirming session has ended, the user's credentials have changed or the user
-//! fails [`Signed::check_unrestricted`].
+//! fails [`LiveSession::check_unrestricted`].
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -15,12 +15,12 @@ use model::user::User;
 use secrecy::SecretString;
 use store::{Label, cli_sign_in, session, user};
 
-use crate::cli::session::Signed;
+use crate::cli::session::LiveSession;
 use crate::sign_in::notice;
 use crate::sign_in::tokens::NewSession;
 
 /// The answer to a poll.
-pub(crate) enum Polled {
+pub(crate) enum PollOutcome {
     Waiting,
     Fetched(Box<NewSession>, Box<User>),
     Denied,
@@ -31,7 +31,7 @@ pub(crate) enum Polled {
 /// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
 /// if there is no such sign-in. Polls of a known code are counted per code, others per IP address
 /// of the caller.
-pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<Polled, Error> {
+pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<PollOutcome, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {
         limits::unknown_token(app, &project.id, place).await?;
@@ -41,15 +41,15 @@ pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<
     let counted = limits::by_secret(app, &project.id, Rule::CliPoll, &secret);
     let state = sign_in.state(app.clock.now());
     if let State::Confirmed(by) = state {
-        let ((), signed) = futures_util::try_join!(counted, Signed::of(app, project, by))?;
+        let ((), signed) = futures_util::try_join!(counted, LiveSession::find(app, project, by))?;
         return fetch(scope, polling_code, by, signed).await;
     }
     counted.await?;
     Ok(match state {
-        State::Waiting => Polled::Waiting,
-        State::Denied => Polled::Denied,
-        State::Used => Polled::Used,
-        State::Confirmed(_) | State::Expired => Polled::Expired,
+        State::Waiting => PollOutcome::Waiting,
+        State::Denied => PollOutcome::Denied,
+        State::Used => PollOutcome::Used,
+        State::Confirmed(_) | State::Expired => PollOutcome::Expired,
     })
 }
 
@@ -57,10 +57,10 @@ async fn fetch(
     Scope { app, project, place }: Scope<'_>,
     polling_code: &Code,
     by: SessionRef,
-    signed: Option<Signed>,
-) -> Result<Polled, Error> {
+    signed: Option<LiveSession>,
+) -> Result<PollOutcome, Error> {
     let signed = signed.filter(|signed| signed.check_unrestricted(project).is_ok());
-    let Some(Signed { row, session: confirming }) = signed else { return Ok(Polled::Expired) };
+    let Some(LiveSession { row, session: confirming }) = signed else { return Ok(PollOutcome::Expired) };
     let started = NewSession::start(app, project, &row.user, place, Vec::new()).confirmed_by(&confirming);
     let mut writes = vec![
         cli_sign_in::spend(&project.id, &login_code(polling_code).digest()),
@@ -70,9 +70,9 @@ async fn fetch(
     writes.extend(started.writes(project)?);
     writes.extend(notice::write(app, project, &row.user, place).await?);
     match app.store.transact(writes).await {
-        Ok(()) => Ok(Polled::Fetched(Box::new(started), Box::new(row.user))),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Ok(Polled::Used),
-        Err(store::Error::Conflict(_)) => Ok(Polled::Expired),
+        Ok(()) => Ok(PollOutcome::Fetched(Box::new(started), Box::new(row.user))),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Ok(PollOutcome::Used),
+        Err(store::Error::Conflict(_)) => Ok(PollOutcome::Expired),
         Err(error) => Err(error.into()),
     }
 }

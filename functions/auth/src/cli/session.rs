@@ -16,15 +16,15 @@ use store::user::UserRow;
 use wire::id::{SessionId, UserId};
 
 /// A live session and its user.
-pub(crate) struct Signed {
+pub(crate) struct LiveSession {
     pub(crate) row: UserRow,
     pub(crate) session: Session,
 }
 
-impl Signed {
+impl LiveSession {
     /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN` if there is none.
     /// Unknown tokens are counted per IP address of the caller.
-    pub(crate) async fn of_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
+    pub(crate) async fn find_by_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
         let (app, project) = (&context.app, &context.project);
         let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {
             unknown_token(app, &project.id, &context.place).await?;
@@ -34,7 +34,7 @@ impl Signed {
     }
 
     /// The session named by `of`, if it is live and the user's credentials are unchanged.
-    pub(crate) async fn of(app: &App, project: &Project, of: SessionRef) -> Result<Option<Self>, store::Error> {
+    pub(crate) async fn find(app: &App, project: &Project, of: SessionRef) -> Result<Option<Self>, store::Error> {
         let signed = Self::read(app, project, of.user_id, of.session_id).await?;
         Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
     }

@@ -31,7 +31,7 @@ use crate::oauth::owners::{Owners, account_of};
 use crate::oauth::sealed_tokens::TokenSealer;
 
 /// Maximum number of attempts when an account is changed concurrently.
-const ROUNDS: u32 = 4;
+const MAX_ATTEMPTS: u32 = 4;
 
 struct Flow<'a> {
     scope: Scope<'a>,
@@ -58,7 +58,7 @@ pub(super) async fn resolve(
     };
     let tokens = own.map(seal).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
-    optimistic!(ROUNDS, |_| { flow.attempt().await })
+    optimistic!(MAX_ATTEMPTS, |_| { flow.attempt().await })
 }
 
 /// What the flow requested. The provider grants the scopes unless it says otherwise (RFC 6749
@@ -68,7 +68,7 @@ pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
 }
 
 /// The provider account used to sign up.
-pub(crate) struct Signing<'a> {
+pub(crate) struct SignUpAccount<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) account: &'a ProviderAccount,
     /// Whether the email address from the provider can also be used to sign in.
@@ -76,7 +76,7 @@ pub(crate) struct Signing<'a> {
 }
 
 /// The items that the decision is based on.
-struct Known {
+struct DecisionItems {
     owners: Owners,
     flow_user: Option<UserRow>,
     /// The session in which the flow began; `None` if nobody was signed in, the session no longer
@@ -84,7 +84,7 @@ struct Known {
     flow_session: Option<Session>,
 }
 
-impl Known {
+impl DecisionItems {
     /// The owner of the email address, with the credential epoch in the address's claim.
     fn owner(&self, user_id: UserId) -> Holder {
         Holder { user_id, epoch: self.owners.email.as_ref().map_or(0, |claim| claim.epoch) }
@@ -139,7 +139,7 @@ impl Flow<'_> {
 
     /// A user who signs up with the account, if the project's rules allow it.
     async fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
-        let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
+        let account = SignUpAccount { profile: self.profile, account: &self.account, email_signs_in };
         sign_up(self.scope, user, &account).await
     }
 
@@ -172,21 +172,21 @@ impl Flow<'_> {
         [user::at_epoch(&self.scope.project.id, user, self.authorization.epoch)].into_iter().chain(session).collect()
     }
 
-    async fn read(&self) -> Result<Known, Error> {
+    async fn read(&self) -> Result<DecisionItems, Error> {
         let project = &self.scope.project.id;
         let user_key = self.authorization.user_id.map(|user| user_key(project, user));
         let begun = self.authorization.user_id.zip(self.authorization.begun_in);
         let session_key = begun.map(|(user, session)| session_key(project, user, session));
         let others = [&user_key, &session_key].into_iter().flatten().cloned();
         let mut items = self.scope.app.store.get_many(Owners::keys(project, &self.account).into_iter().chain(others)).await?;
-        Ok(Known {
-            owners: Owners::of(&mut items, project, &self.account)?,
+        Ok(DecisionItems {
+            owners: Owners::take(&mut items, project, &self.account)?,
             flow_user: user_key.and_then(|key| items.take(&key)).map(UserRow::of).transpose()?,
             flow_session: session_key.map(|key| items.entity(&key)).transpose()?.flatten(),
         })
     }
 
-    fn decide(&self, known: &Known) -> Result<Decision, Error> {
+    fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
         // The user who began the flow is ignored if their credentials have changed or the session
         // has ended since. A sign-in also ignores a user who is no longer anonymous and so has
@@ -238,7 +238,7 @@ impl Flow<'_> {
 }
 
 /// The user who signs up with an account at a provider, if the project's rules allow it.
-pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &Signing<'_>) -> Result<User, KnownError> {
+pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &SignUpAccount<'_>) -> Result<User, KnownError> {
     let Scope { app, project, place } = scope;
     let mut user = with_account(app, user, account);
     admit(app, project, &mut user, AuthMethod::OAuth(&account.account.provider_id), place).await?;
@@ -246,7 +246,7 @@ pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &Signing<'_>)
 }
 
 /// The user with the account added, and empty fields filled from the provider's profile.
-fn with_account(app: &App, mut user: User, &Signing { profile, account, email_signs_in }: &Signing<'_>) -> User {
+fn with_account(app: &App, mut user: User, &SignUpAccount { profile, account, email_signs_in }: &SignUpAccount<'_>) -> User {
     user.display_name = user.display_name.or_else(|| profile.name.clone());
     user.profile_image_url = user.profile_image_url.or_else(|| profile.picture.clone());
     if let Some(email) = &profile.email {

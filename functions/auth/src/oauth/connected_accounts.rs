@@ -78,7 +78,7 @@ pub struct ProviderAccessToken {
 }
 
 /// The account whose token is requested.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct RequestedAccount<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
     /// The account's id at the provider; absent for the user's first connected account there.
@@ -96,7 +96,11 @@ pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Opti
 
 /// An access token for a connected account of the user: the named account, or the first one at the
 /// provider.
-pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, wanted: Wanted<'_>) -> Result<ProviderAccessToken, Error> {
+pub(crate) async fn access_token(
+    access: &Access<Client>,
+    headers: &HeaderMap,
+    wanted: RequestedAccount<'_>,
+) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(wanted.provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     if provider.is_shared() {
         return Err(KnownError::OauthAccessTokenNotAvailableWithSharedOauthKeys.into());
@@ -137,7 +141,7 @@ impl Connection<'_> {
         let (store, clock) = (&self.access.app.store, &self.access.app.clock);
         let (mut first, mut refused) = (None, None);
         for _ in 0..LOOKS {
-            let tokens = store.provider_tokens(self.of()).await?;
+            let tokens = store.provider_tokens(self.token_key()).await?;
             let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
             self.check(&tokens, scope)?;
             let now = clock.now();
@@ -169,7 +173,7 @@ impl Connection<'_> {
             }
             let Some(refresh) = &tokens.refresh else { return self.open(&tokens) };
             let may_use = lives && !fails;
-            if self.outgoing.has_time() && store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
+            if self.outgoing.has_time() && store.begin_refresh(self.token_key(), &tokens, now, after(now, LEASE)).await? {
                 let refresh = self.sealer().open(&tokens, refresh)?;
                 return match self.refreshed(&tokens, &refresh, report).await {
                     // The stored token has not expired yet.
@@ -207,12 +211,12 @@ impl Connection<'_> {
         if matches!(accepts, Ok(Some(true))) && (was_named || tokens.expires_at.is_some()) {
             let (store, now) = (&self.access.app.store, self.access.app.clock.now());
             let report = was_named.then_some(Report { at: now, is_settled: true });
-            store.confirm_tokens(self.of(), tokens, now, report).await?;
+            store.confirm_tokens(self.token_key(), tokens, now, report).await?;
         }
         Ok(accepts.unwrap_or(Some(true)))
     }
 
-    fn of(&self) -> tokens::TokenOwner<'_> {
+    fn token_key(&self) -> tokens::TokenOwner<'_> {
         tokens::TokenOwner { project: &self.access.project.id, user: self.user, account: self.account }
     }
 
@@ -244,7 +248,7 @@ impl Connection<'_> {
     /// Flags tokens that the provider no longer accepts, unless a new flow has replaced them.
     async fn revoked(&self, old: &ProviderTokens) -> Result<KnownError, Error> {
         let flagged = ProviderTokens { is_revoked: true, refreshing_until: None, ..old.clone() };
-        self.access.app.store.replace_tokens(self.of(), old, &flagged).await?;
+        self.access.app.store.replace_tokens(self.token_key(), old, &flagged).await?;
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
@@ -261,7 +265,7 @@ impl Connection<'_> {
         if let ExchangeError::Grant(_) = failed {
             return Err(self.revoked(old).await?.into());
         }
-        store.end_refresh(self.of(), old).await?;
+        store.end_refresh(self.token_key(), old).await?;
         Err(match failed {
             ExchangeError::Client(_) => KnownError::OauthProviderRefusesClient,
             ExchangeError::Fault(AnswerError::Misconfigured(_) | AnswerError::Private(_)) => misconfigured(&self.provider.id),
@@ -283,7 +287,7 @@ impl Connection<'_> {
         // If the answer has no scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
-        self.access.app.store.replace_tokens(self.of(), old, &tokens).await?;
+        self.access.app.store.replace_tokens(self.token_key(), old, &tokens).await?;
         Ok(new.access_token)
     }
 }

@@ -8,7 +8,7 @@ use model::session::cli::{CliSignIn, login_code};
 use store::{Key, cli_sign_in};
 use wire::id::ProjectId;
 
-use crate::cli::fetch::{Polled, poll};
+use crate::cli::fetch::{PollOutcome, poll};
 use crate::oauth::tokens::Tokens;
 use crate::sign_in::required_teams;
 
@@ -16,13 +16,13 @@ use crate::sign_in::required_teams;
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
 /// A device that polls sooner than this must slow down: the interval, less a second, because the
 /// network may delay one poll more than the next.
-const AT_LEAST: SignedDuration = SignedDuration::from_secs(4);
+const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(4);
 
 /// A poll of the token endpoint.
 pub(crate) struct Poll(Code);
 
 impl Poll {
-    pub(crate) fn of(device_code: &str) -> Result<Self, KnownError> {
+    pub(crate) fn parse(device_code: &str) -> Result<Self, KnownError> {
         Code::parse(device_code).map(Self).map_err(|_| KnownError::InvalidPollingCode)
     }
 
@@ -35,16 +35,16 @@ impl Poll {
     pub(crate) async fn exchange(&self, scope: Scope<'_>, stored: Option<CliSignIn>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         match poll(scope, &self.0, stored.as_ref()).await? {
-            Polled::Fetched(session, mut user) => {
+            PollOutcome::Fetched(session, mut user) => {
                 required_teams::renew(app, project, &mut user).await?;
                 Ok(session.tokens(app, project, &user))
             }
-            Polled::Used => Err(KnownError::InvalidPollingCode.into()),
-            Polled::Expired => Err(KnownError::DeviceCodeExpired.into()),
-            Polled::Denied => Err(KnownError::DeviceDenied.into()),
-            Polled::Waiting => {
+            PollOutcome::Used => Err(KnownError::InvalidPollingCode.into()),
+            PollOutcome::Expired => Err(KnownError::DeviceCodeExpired.into()),
+            PollOutcome::Denied => Err(KnownError::DeviceDenied.into()),
+            PollOutcome::Waiting => {
                 let now = app.clock.now();
-                let before = now.checked_sub(AT_LEAST).unwrap_or(now);
+                let before = now.checked_sub(MIN_INTERVAL).unwrap_or(now);
                 let is_slow_enough = app.store.note_poll(&project.id, &login_code(&self.0).digest(), before, now).await?;
                 Err(if is_slow_enough { KnownError::AuthorizationPending } else { KnownError::SlowDown }.into())
             }

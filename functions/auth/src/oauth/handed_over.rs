@@ -33,7 +33,7 @@ pub(super) async fn redeem(code: &SecretString, scope: Scope<'_>, stored: &Autho
             let mut user = row.user.clone();
             required_teams::renew(app, project, &mut user).await?;
             let token = access_token(app, project, &user, &session);
-            Ok(Tokens::of_code(token, refresh_token.expose_secret().to_owned(), stored.clone()))
+            Ok(Tokens::from_code(token, refresh_token.expose_secret().to_owned(), stored.clone()))
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => {
             // Another request redeemed the code first.

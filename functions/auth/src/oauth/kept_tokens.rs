@@ -13,12 +13,12 @@ use store::{Write, optimistic};
 use crate::oauth::sealed_tokens::TokenSealer;
 
 /// Maximum number of attempts when the tokens are changed concurrently.
-const ROUNDS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// The writes that store tokens for an account of the user of `row`. None if the account is no
 /// longer linked, or if the existing tokens are kept. The transaction must also check the user's
 /// credential epoch, which is raised when a sign-in account is unlinked.
-pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
+pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
     let Some(provider) = project.config.oauth_provider(&account.provider_id) else { return Ok(Vec::new()) };
@@ -34,13 +34,13 @@ pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &Use
 
 /// Stores the tokens of a sign-in completed with the second factor. The sign-in has succeeded by
 /// now, so a failure is only logged: the next sign-in stores its own tokens.
-pub(crate) async fn of_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
+pub(crate) async fn store_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(new) = &attempt.new_tokens else { return };
     let Scope { app, project, .. } = scope;
-    let stored: Result<(), Error> = optimistic!(ROUNDS, |_| {
+    let stored: Result<(), Error> = optimistic!(MAX_ATTEMPTS, |_| {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row else { return Ok(()) };
-        let mut writes = of_existing(scope, &row, new).await?;
+        let mut writes = renewal_writes(scope, &row, new).await?;
         if writes.is_empty() {
             return Ok(());
         }

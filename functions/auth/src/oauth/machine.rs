@@ -34,5 +34,5 @@ pub(crate) async fn exchange(
     let (digest, life) = (Digest::of(secret.expose_secret()), app.settings.access_token_life);
     let machine = Machine { project: &project.id, set: key.set_id.into(), key: digest, scope: scope.clone() };
     let token = app.signer.sign_machine(machine, app.clock.now(), life);
-    Ok(Tokens::of_machine(token, scope, life))
+    Ok(Tokens::from_machine(token, scope, life))
 }

@@ -17,17 +17,17 @@ use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
 use wire::id::UserId;
 
-use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::owners::{Owners, attached, taken_over};
-use crate::sign_in::second_factor::{self, OfProvider};
-use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::second_factor::{self, ProviderDetails};
+use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, remembered, required_teams};
 
 /// Maximum number of attempts when an account is changed concurrently.
-const ROUNDS: u32 = 4;
+const MAX_ATTEMPTS: u32 = 4;
 
 /// A provider account with a verified ID token.
-pub(crate) struct Native<'a> {
+pub(crate) struct NativeSignIn<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) account: ProviderAccount,
     pub(crate) profile: Profile,
@@ -46,10 +46,10 @@ struct Change {
     is_new_user: bool,
 }
 
-impl Native<'_> {
+impl NativeSignIn<'_> {
     /// The session of the account's user, or the error that asks for a second factor.
-    pub(crate) async fn sign_in(&self) -> Result<SignedInOrUp, Error> {
-        optimistic!(ROUNDS, |round| {
+    pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
+        optimistic!(MAX_ATTEMPTS, |round| {
             match self.attempt(round).await {
                 Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(self.replayed.clone().into()),
                 result => result,
@@ -61,15 +61,15 @@ impl Native<'_> {
         Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place }
     }
 
-    async fn attempt(&self, round: u32) -> Result<SignedInOrUp, Error> {
+    async fn attempt(&self, round: u32) -> Result<SignInOrUpTokens, Error> {
         let Scope { app, project, place } = self.scope();
         let mut items = app.store.get_many(Owners::keys(&project.id, &self.account)).await?;
-        let owners = Owners::of(&mut items, &project.id, &self.account)?;
+        let owners = Owners::take(&mut items, &project.id, &self.account)?;
         let anonymous = self.anonymous(round).await?;
         let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
         let attach = matches!(decision, Decision::Attach(_)).then(|| Attach { account: self.account.clone(), tokens: None });
         let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
-        let first = OfProvider { of_code: None, to_attach: attach.clone(), new_tokens: None };
+        let first = ProviderDetails { of_code: None, to_attach: attach.clone(), new_tokens: None };
         let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
         if device.is_none()
             && let Some((attempt, required)) = second_factor::required_of_provider(app, project, &after, is_new_user, first)?
@@ -90,7 +90,7 @@ impl Native<'_> {
         writes.extend(notice::unless_new_owner(app, project, users, place).await?);
         self.write(project, before, &after, writes).await?;
         required_teams::renew(app, project, &mut after).await?;
-        Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
+        Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &after), is_new_user })
     }
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
@@ -107,7 +107,7 @@ impl Native<'_> {
     async fn change(&self, decision: Decision, anonymous: Option<UserRow>) -> Result<Change, Error> {
         let (scope, account, profile) = (self.scope(), &self.account, &self.profile);
         let signed_up = async |user: User, email_signs_in: bool| {
-            let account = Signing { profile, account, email_signs_in };
+            let account = SignUpAccount { profile, account, email_signs_in };
             sign_up(scope, user, &account).await
         };
         let (before, (after, writes)) = match decision {

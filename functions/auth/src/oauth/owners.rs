@@ -47,7 +47,7 @@ impl Owners {
     }
 
     /// The claims, from items read by [`Self::keys`].
-    pub(crate) fn of(items: &mut Items, project: &ProjectId, account: &ProviderAccount) -> Result<Self, store::Error> {
+    pub(crate) fn take(items: &mut Items, project: &ProjectId, account: &ProviderAccount) -> Result<Self, store::Error> {
         let email = account.email.as_ref().map(|email| items.entity(&email_claim_key(project, email)));
         Ok(Self { account: items.entity(&account_claim_key(project, account))?, email: email.transpose()?.flatten() })
     }

@@ -14,12 +14,12 @@ use store::provider::tokens::keep_tokens;
 use store::user::UserRow;
 use store::{Contention as _, Write, optimistic};
 
-use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
 /// Maximum number of attempts to link an account when the user is changed concurrently.
-const ROUNDS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// The user of `row` after the pending change, and the writes of the change. Fails if the change
 /// has become impossible since the callback.
@@ -33,7 +33,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
             Some(own) if own.allow_sign_in => {
                 let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
                 let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };
-                return Ok((row.user.clone(), kept_tokens::of_existing(scope, row, &new).await?));
+                return Ok((row.user.clone(), kept_tokens::renewal_writes(scope, row, &new).await?));
             }
             Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
             None => attached(scope, row, account).map_err(outdated)?,
@@ -51,7 +51,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
 pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(Attach { account, tokens }) = &attempt.to_attach else { return };
     let Scope { app, project, .. } = scope;
-    let attached: Result<(), Error> = optimistic!(ROUNDS, |_| {
+    let attached: Result<(), Error> = optimistic!(MAX_ATTEMPTS, |_| {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row.filter(|row| !row.user.provider_accounts.iter().any(|own| own.is_same(account))) else { return Ok(()) };
         let (user, mut writes) = attached(scope, &row, account)?;
@@ -89,7 +89,7 @@ async fn upgraded(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow, ema
     }
     let mut user = row.user.clone();
     user.sign_up(app.clock.now());
-    let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
+    let account = SignUpAccount { profile: &pending.profile, account: &pending.account, email_signs_in };
     let mut user = sign_up(scope, user, &account).await?;
     let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))

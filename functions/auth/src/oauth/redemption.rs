@@ -37,21 +37,25 @@ use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{notice, required_teams, second_factor};
 
 /// Why a write did not redeem the code; `None` if it did.
-fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
+fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<RedemptionRefusal>, Error> {
     Ok(Some(match outcome {
         Ok(Outcome::Done) => return Ok(None),
-        Ok(Outcome::Changed | Outcome::PasskeyTaken(_)) => Failed::Changed,
-        Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
-        Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Tokens) || conflict.is_of(Label::Member) => Failed::Changed,
-        Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
+        Ok(Outcome::Changed | Outcome::PasskeyTaken(_)) => RedemptionRefusal::Changed,
+        Ok(Outcome::AccountTaken(_)) => RedemptionRefusal::For(refused(Refusal::OfAnother, None)),
+        Ok(Outcome::EmailTaken(email)) => {
+            RedemptionRefusal::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email)))
+        }
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => RedemptionRefusal::Redeemed,
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Tokens) || conflict.is_of(Label::Member) => {
+            RedemptionRefusal::Changed
+        }
+        Err(store::Error::Conflict(_)) => RedemptionRefusal::For(KnownError::InvalidAuthorizationCode),
         Err(error) => return Err(error.into()),
     }))
 }
 
 /// Maximum number of attempts when the user or the provider's tokens are changed concurrently.
-const ROUNDS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// The result of redeeming a code.
 enum Next {
@@ -60,7 +64,7 @@ enum Next {
 }
 
 /// Why a code was not redeemed.
-enum Failed {
+enum RedemptionRefusal {
     /// The code has been redeemed already.
     Redeemed,
     /// The user or the stored tokens of the provider changed concurrently.
@@ -83,7 +87,7 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
 }
 
 /// A session started by a code.
-struct SignedIn {
+struct RedeemedSession {
     session: Box<NewSession>,
     user: User,
     code: AuthorizationCode,
@@ -110,17 +114,17 @@ impl Redemption {
             check(app, stored, &row)?;
             return handed_over::redeem(&self.code, scope, stored, &row).await;
         }
-        let SignedIn { session, user, code } = self.sign_in(scope, stored, user).await?;
+        let RedeemedSession { session, user, code } = self.sign_in(scope, stored, user).await?;
         Ok(session.tokens_of_code(app, project, &user, code))
     }
 
     /// Redeems a code that starts a session.
-    async fn sign_in(&self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<SignedIn, Error> {
+    async fn sign_in(&self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<RedeemedSession, Error> {
         let Scope { app, project, .. } = scope;
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
         self.check(app, project, &stored).await?;
         let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        optimistic!(ROUNDS, |round| {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 let again = app.store.user(&project.id, row.user.id).await?;
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
@@ -134,16 +138,16 @@ impl Redemption {
             match done {
                 Ok(Next::Session(session)) => {
                     required_teams::renew(app, project, &mut after).await?;
-                    Ok(SignedIn { session, user: after, code: stored.clone() })
+                    Ok(RedeemedSession { session, user: after, code: stored.clone() })
                 }
                 Ok(Next::SecondFactor(required)) => Err(required.into()),
-                Err(Failed::Redeemed) => {
+                Err(RedemptionRefusal::Redeemed) => {
                     // Another request redeemed the code first.
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
                     Err(revoke(app, project, taken.as_ref().unwrap_or(&stored)).await)
                 }
-                Err(Failed::Changed) => Err(self.reused(app, project).await?.unwrap_or_else(Error::conflict)),
-                Err(Failed::For(reason)) => Err(reason.into()),
+                Err(RedemptionRefusal::Changed) => Err(self.reused(app, project).await?.unwrap_or_else(Error::conflict)),
+                Err(RedemptionRefusal::For(reason)) => Err(reason.into()),
             }
         })
     }
@@ -159,7 +163,12 @@ impl Redemption {
 
     /// Redeems the code, changes its user, and writes the session or, if a second factor is
     /// required, the sign-in attempt, in one transaction. Returns the user after the change.
-    async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
+    async fn write(
+        &self,
+        scope: Scope<'_>,
+        stored: &AuthorizationCode,
+        row: &UserRow,
+    ) -> Result<(User, Result<Next, RedemptionRefusal>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;
         // The user may have changed since the device was read.
@@ -182,7 +191,7 @@ impl Redemption {
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         writes.extend(change);
-        let first = second_factor::OfProvider {
+        let first = second_factor::ProviderDetails {
             of_code: Some(CodeSession { session_id: session.id(), limits }),
             to_attach: waiting.map(|PendingAccount { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() }),
             new_tokens: stored.new_tokens.clone(),
@@ -195,7 +204,7 @@ impl Redemption {
             }
             None => {
                 if let Some(new) = &stored.new_tokens {
-                    writes.extend(kept_tokens::of_existing(scope, row, new).await?);
+                    writes.extend(kept_tokens::renewal_writes(scope, row, new).await?);
                 }
                 writes.extend(session.writes(project)?);
                 writes.extend(notice::unless_new_owner(app, project, (Some(&row.user), &after), place).await?);

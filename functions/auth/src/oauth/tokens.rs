@@ -39,7 +39,7 @@ pub struct Tokens {
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {
-    pub(crate) fn of_refresh(access_token: String) -> Self {
+    pub(crate) fn from_refresh(access_token: String) -> Self {
         Self {
             access_token,
             token_type: "Bearer",
@@ -54,17 +54,17 @@ impl Tokens {
     }
 
     /// The token of a machine.
-    pub(crate) fn of_machine(access_token: String, scope: String, life: Duration) -> Self {
-        Self { scope: Cow::Owned(scope), expires_in: life.as_secs(), ..Self::of_refresh(access_token) }
+    pub(crate) fn from_machine(access_token: String, scope: String, life: Duration) -> Self {
+        Self { scope: Cow::Owned(scope), expires_in: life.as_secs(), ..Self::from_refresh(access_token) }
     }
 
     /// The tokens of a device.
-    pub(crate) fn of_device(access_token: String, refresh_token: String) -> Self {
-        Self { refresh_token: Some(refresh_token), ..Self::of_refresh(access_token) }
+    pub(crate) fn from_device(access_token: String, refresh_token: String) -> Self {
+        Self { refresh_token: Some(refresh_token), ..Self::from_refresh(access_token) }
     }
 
     /// The tokens issued for a code.
-    pub(crate) fn of_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
+    pub(crate) fn from_code(access_token: String, refresh_token: String, code: AuthorizationCode) -> Self {
         let after = code.after_callback_redirect_url.map(|url| url.url().to_string());
         Self {
             refresh_token: Some(refresh_token),
@@ -72,7 +72,7 @@ impl Tokens {
             is_new_user: Some(code.is_new_user),
             after_callback_redirect_url_camel: after.clone(),
             after_callback_redirect_url: after,
-            ..Self::of_refresh(access_token)
+            ..Self::from_refresh(access_token)
         }
     }
 }

@@ -26,7 +26,7 @@ use utoipa::ToSchema;
 use wire::id::UserId;
 
 /// Maximum number of attempts when the account changes concurrently.
-pub(crate) const ROUNDS: u32 = 5;
+pub(crate) const MAX_ATTEMPTS: u32 = 5;
 
 /// The response of a passkey, for requests that also accept other proofs.
 #[derive(Deserr, ToSchema)]
@@ -51,7 +51,7 @@ pub(crate) struct PasskeyProof<'a> {
 }
 
 /// A correct response; the use of the passkey is yet to be written.
-pub(crate) struct Proved {
+pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
     /// The user with the use recorded.
@@ -64,7 +64,7 @@ pub(crate) struct Proved {
 impl PasskeyProof<'_> {
     /// Checks the response; with an `owner`, it must come from one of the owner's passkeys. In the
     /// first round (0), challenge and user may be prefetched.
-    pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
+    pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<PasskeyUse, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(round);
@@ -86,7 +86,7 @@ impl PasskeyProof<'_> {
         let since = row.user.passkey_of(&assertion.credential_id.0).map(|passkey| passkey.created_at);
         let mut user = row.user.clone();
         match (user.use_passkey(&assertion, now), since) {
-            (Ok(()), Some(since)) => Ok(Proved { row, user, assertion, since }),
+            (Ok(()), Some(since)) => Ok(PasskeyUse { row, user, assertion, since }),
             (Err(Refusal::Cloned), _) => Err(self.suspect(&row, user).await),
             _ => Err(self.wrong(Some(&row.user), CeremonyRefusal::Unknown).await),
         }
@@ -121,19 +121,19 @@ impl PasskeyProof<'_> {
             }
             let (access, mut user) = (self.access, user);
             let writes = notice::about_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
-            Proved::write(access, row, &user, writes).await
+            PasskeyUse::write(access, row, &user, writes).await
         };
         told.await.err().unwrap_or_else(refused)
     }
 
     /// Writes the use of the passkey and `writes`, and redeems the challenge.
-    pub(crate) async fn redeem(&self, proved: &Proved, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
+    pub(crate) async fn redeem(&self, proved: &PasskeyUse, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
         writes.push(passkey::redeem_challenge(&self.access.project.id, Ceremony::Authentication, self.code));
-        redeemed(Proved::write(self.access, &proved.row, user, writes).await)
+        redeemed(PasskeyUse::write(self.access, &proved.row, user, writes).await)
     }
 }
 
-impl Proved {
+impl PasskeyUse {
     /// The authentication methods proved by the response (RFC 8176).
     pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
         let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);

@@ -24,7 +24,7 @@ pub(crate) fn required(
 }
 
 /// What a sign-in with a provider account leaves for its attempt; see [`MfaAttempt`].
-pub(crate) struct OfProvider {
+pub(crate) struct ProviderDetails {
     pub(crate) of_code: Option<CodeSession>,
     pub(crate) to_attach: Option<Attach>,
     pub(crate) new_tokens: Option<NewTokens>,
@@ -36,7 +36,7 @@ pub(crate) fn required_of_provider(
     project: &Project,
     user: &User,
     is_new_user: bool,
-    OfProvider { of_code, to_attach, new_tokens }: OfProvider,
+    ProviderDetails { of_code, to_attach, new_tokens }: ProviderDetails,
 ) -> Result<Option<(Write, KnownError)>, store::Error> {
     asked(app, project, user, || {
         let attempt = MfaAttempt::new(user, is_new_user, vec![Amr::Fed], app.clock.now());

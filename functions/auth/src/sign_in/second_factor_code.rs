@@ -20,7 +20,7 @@ use store::{Contention as _, Label, Write, optimistic};
 use wire::typed::typed;
 
 /// Maximum number of attempts when the account changes concurrently.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The errors of operations that accept a code of the second factor, or a passkey.
 pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
@@ -32,12 +32,12 @@ pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
 
 /// The code of a request.
 pub(crate) struct SecondFactorCode {
-    typed: Typed,
+    typed: TypedCode,
     /// The error if the code is wrong.
     wrong: KnownError,
 }
 
-enum Typed {
+enum TypedCode {
     App(String),
     Recovery(RecoveryCode),
     /// Not a recovery code, although one is required.
@@ -45,14 +45,14 @@ enum Typed {
 }
 
 /// A correct code, not redeemed yet.
-pub(crate) enum Right<'a> {
+pub(crate) enum CorrectCode<'a> {
     /// The app with this code, and the code's time step.
     App(&'a Authenticator, u64),
     /// A recovery code of the user's set.
     Recovery(HashedCode),
 }
 
-impl Right<'_> {
+impl CorrectCode<'_> {
     /// When the app with this code was added; `None` if unknown, and for a recovery code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
@@ -64,14 +64,14 @@ impl Right<'_> {
 
 impl SecondFactorCode {
     /// The code in the field for the app's code.
-    pub(crate) fn of_app(text: &str) -> Self {
-        let typed = RecoveryCode::parse(text).map_or_else(|| Typed::App(typed(text)), Typed::Recovery);
+    pub(crate) fn from_app(text: &str) -> Self {
+        let typed = RecoveryCode::parse(text).map_or_else(|| TypedCode::App(typed(text)), TypedCode::Recovery);
         Self { typed, wrong: KnownError::InvalidTotpCode }
     }
 
     /// The code in the field for a recovery code.
-    pub(crate) fn of_recovery(text: &str) -> Self {
-        let typed = RecoveryCode::parse(text).map_or(Typed::Neither, Typed::Recovery);
+    pub(crate) fn from_recovery(text: &str) -> Self {
+        let typed = RecoveryCode::parse(text).map_or(TypedCode::Neither, TypedCode::Recovery);
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
@@ -79,8 +79,8 @@ impl SecondFactorCode {
     /// or the oldest app.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
-            Typed::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
-            Typed::Recovery(_) | Typed::Neither => Some(user.recovery_codes()?.created_at),
+            TypedCode::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
+            TypedCode::Recovery(_) | TypedCode::Neither => Some(user.recovery_codes()?.created_at),
         }
     }
 
@@ -92,7 +92,7 @@ impl SecondFactorCode {
         user: &'a User,
         failures: &Failures<'_>,
         failed: Event,
-    ) -> Result<Right<'a>, Error> {
+    ) -> Result<CorrectCode<'a>, Error> {
         let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
         if let Some(right) = self.compare(access, user, totp, failures).await? {
             return Ok(right);
@@ -108,36 +108,42 @@ impl SecondFactorCode {
         user: &User,
         totp: &'a Totp,
         failures: &Failures<'_>,
-    ) -> Result<Option<Right<'a>>, Error> {
+    ) -> Result<Option<CorrectCode<'a>>, Error> {
         let (project, sealer) = (&access.project.id, &access.app.sealer);
         match &self.typed {
-            Typed::App(digits) => {
+            TypedCode::App(digits) => {
                 let right = totp.check(sealer, &totp::owner(project, user.id), digits, access.app.clock.now())?;
-                Ok(right.map(|(app, step)| Right::App(app, step)))
+                Ok(right.map(|(app, step)| CorrectCode::App(app, step)))
             }
-            Typed::Recovery(code) => {
+            TypedCode::Recovery(code) => {
                 // The limit is checked before the code is hashed, so that a flood of codes is not
                 // hashed.
                 failures.check().await?;
                 let owner = recovery::owner(project, user.id);
                 let set = totp.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
                 let hashed = access.app.hasher.hash_code(set.as_ref(), code).await;
-                Ok(set.and_then(|set| set.without(&hashed)).map(|_| Right::Recovery(hashed)))
+                Ok(set.and_then(|set| set.without(&hashed)).map(|_| CorrectCode::Recovery(hashed)))
             }
-            Typed::Neither => Ok(None),
+            TypedCode::Neither => Ok(None),
         }
     }
 
     /// Redeems a correct code in the transaction of `writes`: of several concurrent requests with
     /// the code, one succeeds.
-    pub(crate) async fn redeem(&self, access: &Access<Client>, row: &UserRow, right: Right<'_>, writes: Vec<Write>) -> Result<(), Error> {
+    pub(crate) async fn redeem(
+        &self,
+        access: &Access<Client>,
+        row: &UserRow,
+        right: CorrectCode<'_>,
+        writes: Vec<Write>,
+    ) -> Result<(), Error> {
         let hashed = match right {
-            Right::Recovery(hashed) => hashed,
-            Right::App(app, step) => return self.redeem_step(access, &row.user, (app, step), writes).await,
+            CorrectCode::Recovery(hashed) => hashed,
+            CorrectCode::App(app, step) => return self.redeem_step(access, &row.user, (app, step), writes).await,
         };
         let (project, mut row) = (&access.project, row.clone());
         let epochs = (row.user.session_epoch, row.user.credential_epoch);
-        optimistic!(ROUNDS, |round| {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 row = access.app.store.user(&project.id, row.user.id).await?.ok_or_else(|| self.wrong.clone())?;
             }

@@ -35,7 +35,8 @@ pub(crate) struct NewSession {
 
 /// The response to a sign-in.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SignedIn {
+#[schema(as = SignedIn)]
+pub struct SignInTokens {
     /// A JWT signed with ES256.
     access_token: String,
     /// The refresh token, 45 characters.
@@ -66,7 +67,7 @@ impl NewSession {
 
     /// Gives the session the id and limits stored when an authorization code was redeemed;
     /// unchanged if the sign-in did not begin with a code.
-    pub(crate) fn of_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
+    pub(crate) fn with_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
         self.refresh_token = refresh_token::draw(&app.entropy, code.session_id);
@@ -75,7 +76,7 @@ impl NewSession {
 
     /// The response of the token endpoint to a device; call it after the session is written.
     pub(crate) fn tokens(self, app: &App, project: &Project, user: &User) -> Tokens {
-        Tokens::of_device(access_token(app, project, user, &self.session), self.into_refresh_token())
+        Tokens::from_device(access_token(app, project, user, &self.session), self.into_refresh_token())
     }
 
     /// The refresh token alone; call it after the session is written.
@@ -109,12 +110,12 @@ impl NewSession {
 
     /// The response of the token endpoint; call it after the session is written.
     pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
-        Tokens::of_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
+        Tokens::from_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
     }
 
     /// The response to the sign-in; call it after the session is written.
-    pub(crate) fn signed_in(self, app: &App, project: &Project, user: &User) -> SignedIn {
-        SignedIn {
+    pub(crate) fn signed_in(self, app: &App, project: &Project, user: &User) -> SignInTokens {
+        SignInTokens {
             access_token: access_token(app, project, user, &self.session),
             refresh_token: self.refresh_token.expose_secret().to_owned(),
             user_id: user.id,
@@ -167,9 +168,10 @@ async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct SignedInOrUp {
+#[schema(as = SignedInOrUp)]
+pub struct SignInOrUpTokens {
     #[serde(flatten)]
-    pub(crate) signed_in: SignedIn,
+    pub(crate) signed_in: SignInTokens,
     /// Whether this sign-in created the account.
     pub(crate) is_new_user: bool,
 }

@@ -61,7 +61,7 @@ pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
     let checked = if is_stateless { stateless(headers, &call) } else { with_sessions(version) };
     match checked {
         Ok(()) => Ok(call),
-        Err(Refused { code, message, data }) => {
+        Err(RequestRefusal { code, message, data }) => {
             let reply = bad(&call.id, code, &message);
             Err(if data.is_null() { reply } else { reply.with_data(data) })
         }
@@ -69,13 +69,13 @@ pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
 }
 
 /// A refused request.
-struct Refused {
+struct RequestRefusal {
     code: i64,
     message: String,
     data: Value,
 }
 
-impl Refused {
+impl RequestRefusal {
     fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: Value::Null }
     }
@@ -86,24 +86,24 @@ impl Refused {
     }
 }
 
-fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), Refused> {
+fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), RequestRefusal> {
     let named = header(headers, "mcp-protocol-version");
-    let named = named.ok_or_else(|| Refused::new(HEADER_MISMATCH, "The header `MCP-Protocol-Version` is missing."))?;
+    let named = named.ok_or_else(|| RequestRefusal::new(HEADER_MISMATCH, "The header `MCP-Protocol-Version` is missing."))?;
     let meta = call.params.get("_meta");
     let version = meta.and_then(|meta| meta.get(VERSION_FIELD)).and_then(Value::as_str);
     let has_capabilities = meta.and_then(|meta| meta.get(CAPABILITIES_FIELD)).is_some_and(Value::is_object);
     let Some(version) = version.filter(|_| has_capabilities) else {
         let message = format!("`params._meta` must have `{VERSION_FIELD}`, a string, and `{CAPABILITIES_FIELD}`, an object.");
-        return Err(Refused::new(INVALID_PARAMS, message));
+        return Err(RequestRefusal::new(INVALID_PARAMS, message));
     };
     if named != version {
-        return Err(Refused::new(HEADER_MISMATCH, format!("The header `MCP-Protocol-Version` differs from `{VERSION_FIELD}`.")));
+        return Err(RequestRefusal::new(HEADER_MISMATCH, format!("The header `MCP-Protocol-Version` differs from `{VERSION_FIELD}`.")));
     }
     if !SUPPORTED.contains(&version) {
-        return Err(Refused::version(version));
+        return Err(RequestRefusal::version(version));
     }
     if header(headers, "mcp-method") != Some(call.method.as_str()) {
-        return Err(Refused::new(HEADER_MISMATCH, "The header `Mcp-Method` must be the method of the body."));
+        return Err(RequestRefusal::new(HEADER_MISMATCH, "The header `Mcp-Method` must be the method of the body."));
     }
     let field = match call.method.as_str() {
         "tools/call" | "prompts/get" => "name",
@@ -112,16 +112,16 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), Refused> {
     };
     match call.params.get(field).and_then(Value::as_str) {
         Some(name) if header(headers, "mcp-name").and_then(decoded).as_deref() != Some(name) => {
-            Err(Refused::new(HEADER_MISMATCH, format!("The header `Mcp-Name` must be `params.{field}`.")))
+            Err(RequestRefusal::new(HEADER_MISMATCH, format!("The header `Mcp-Name` must be `params.{field}`.")))
         }
         _ => Ok(()),
     }
 }
 
 /// Checks the revision named by a client of an earlier revision after `initialize`.
-fn with_sessions(version: Option<&str>) -> Result<(), Refused> {
+fn with_sessions(version: Option<&str>) -> Result<(), RequestRefusal> {
     match version {
-        Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(Refused::version(version)),
+        Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(RequestRefusal::version(version)),
         _ => Ok(()),
     }
 }

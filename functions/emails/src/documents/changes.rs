@@ -68,11 +68,12 @@ impl From<MailDocument> for DocumentView {
 
 /// The answer to a change to a draft, or to the deletion of a draft or a theme: `{"ok": "ok"}`.
 #[derive(Serialize, ToSchema)]
-pub struct Changed {
+#[schema(as = Changed)]
+pub struct ChangeAnswer {
     ok: &'static str,
 }
 
-pub(crate) const CHANGED: Changed = Changed { ok: "ok" };
+pub(crate) const CHANGED: ChangeAnswer = ChangeAnswer { ok: "ok" };
 
 fn not_found(kind: DocumentKind) -> KnownError {
     match kind {
@@ -158,13 +159,13 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
 }
 
 /// The document to change, and the versions to which the change applies.
-pub(crate) struct Changing {
+pub(crate) struct ChangeTarget {
     pub(crate) kind: DocumentKind,
     pub(crate) id: DocumentId,
     pub(crate) if_match: IfMatch,
 }
 
-impl Changing {
+impl ChangeTarget {
     /// The document before the change, as read in this round; `round` counts from zero.
     pub(crate) async fn row(&self, access: &Access<Admin>, round: u32) -> Result<DocumentRow, Error> {
         let row = row(access.table(round), access, self.kind, self.id).await?;
@@ -182,7 +183,7 @@ impl Changing {
 /// Changes a draft or a theme by `rule`, and returns it.
 pub(crate) async fn update(
     access: &Access<Admin>,
-    changing: Changing,
+    changing: ChangeTarget,
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<MailDocument, Error> {

@@ -23,7 +23,7 @@ pub(crate) struct Values {
 }
 
 /// The theme of an email does not exist.
-pub(crate) enum NoTheme {
+pub(crate) enum ThemeRefusal {
     /// The request names it.
     Named,
     /// The template names it, but it was deleted.
@@ -48,16 +48,16 @@ pub(crate) async fn theme(
     named: Option<Theme>,
     of_template: Option<Theme>,
     is_builtin: bool,
-) -> Result<Result<Option<String>, NoTheme>, Error> {
+) -> Result<Result<Option<String>, ThemeRefusal>, Error> {
     let project = &access.project;
     let own = project.config.email.theme();
     let Some(id) = named.or(of_template).map_or(Some(own), Theme::id) else { return Ok(Ok(None)) };
     let [found] = documents(&access.app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
     Ok(match found {
         Some(found) => Ok(Some(found.html)),
-        None if named.is_some() => Err(NoTheme::Named),
+        None if named.is_some() => Err(ThemeRefusal::Named),
         None if is_builtin || id == own => Ok(Some(builtin::THEME.to_owned())),
-        None => Err(NoTheme::OfTemplate),
+        None => Err(ThemeRefusal::OfTemplate),
     })
 }
 

@@ -36,7 +36,7 @@ fn invalid(route: &Route, path: &str, message: &str) -> Error {
 }
 
 impl Origin {
-    fn of(body: &SendEmail, route: &Route) -> Result<Self, Error> {
+    fn parse(body: &SendEmail, route: &Route) -> Result<Self, Error> {
         match (&body.html, body.template_id, body.draft_id) {
             (Some(html), None, None) => Ok(Self::Html(html.clone())),
             (None, Some(id), None) => Ok(Self::Template(id)),
@@ -56,8 +56,8 @@ impl Origin {
 
 impl Content {
     /// Reads the documents named in the request, in one round trip.
-    pub(crate) async fn of(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
-        let origin = Origin::of(body, route)?;
+    pub(crate) async fn read(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
+        let origin = Origin::parse(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
         let [document, theme] = documents(&access.app, &access.project.id, [origin.document(), theme]).await?;
         match (&origin, &document) {

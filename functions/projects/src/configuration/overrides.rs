@@ -53,14 +53,14 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
 }
 
 /// The stored configuration of a project: its levels and documents.
-pub(crate) struct Stored {
+pub(crate) struct StoredConfig {
     pub(crate) levels: Levels,
     rows: HashMap<(DocumentKind, DocumentId), DocumentRow>,
     pub(crate) documents: LevelDocuments,
 }
 
-impl Stored {
-    pub(crate) async fn of(app: &App, project: &Project) -> Result<Self, Error> {
+impl StoredConfig {
+    pub(crate) async fn read(app: &App, project: &Project) -> Result<Self, Error> {
         let (levels, rows) = tokio::try_join!(app.store.levels(project), app.store.templates_and_themes(&project.id))?;
         let mut documents = LevelDocuments::default();
         let mut add = |kind: DocumentKind, level: Level, document: &MailDocument| {
@@ -111,7 +111,7 @@ pub(crate) async fn apply(
 ) -> Result<Result<(), Problems>, Error> {
     let Context { app, project, project_version, .. } = access.into_context();
     let mut project = Arc::unwrap_or_clone(project);
-    let stored = Stored::of(&app, &project).await?;
+    let stored = StoredConfig::read(&app, &project).await?;
     project.config_source = source.unwrap_or(project.config_source);
     let (deployment, documents) = (app.deployment(), &stored.documents);
     let before = project.config.clone();

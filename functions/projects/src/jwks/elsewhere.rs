@@ -10,26 +10,26 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 /// A redirect to a key set; may be cached for an hour, like the set itself.
-pub struct KeysElsewhere(String);
+pub struct KeySetRedirect(String);
 
-impl KeysElsewhere {
+impl KeySetRedirect {
     /// Redirects to the keys of a project, with a query flag for further keys. The target checks
     /// that the project exists.
-    pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
+    pub(crate) fn from_path(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
         let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
         Ok(Self(format!("{}/api/v1/projects/{id}/.well-known/jwks.json?{flag}=true", app.settings.api_url)))
     }
 }
 
-impl IntoResponse for KeysElsewhere {
+impl IntoResponse for KeySetRedirect {
     fn into_response(self) -> Response {
         let cache = (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
         (StatusCode::TEMPORARY_REDIRECT, [cache], [(header::LOCATION, self.0)]).into_response()
     }
 }
 
-impl Describe for KeysElsewhere {
+impl Describe for KeySetRedirect {
     fn describe(description: &mut Description) {
         description.status = Some(307);
     }

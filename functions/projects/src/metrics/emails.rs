@@ -95,11 +95,11 @@ pub(crate) async fn overview(app: &App, project: &Project) -> Result<EmailOvervi
     for (minute, counts) in deliveries {
         *by_day.entry(minute.div_euclid(MINUTES)).or_default() += counts;
     }
-    Ok(EmailOverview::of(&by_day, &newest.entries, day(now)))
+    Ok(EmailOverview::count(&by_day, &newest.entries, day(now)))
 }
 
 impl EmailOverview {
-    fn of(by_day: &BTreeMap<Day, DeliveryCounts>, newest: &[OutboxEntry], today: Day) -> Self {
+    fn count(by_day: &BTreeMap<Day, DeliveryCounts>, newest: &[OutboxEntry], today: Day) -> Self {
         let of_day = |day: Day| by_day.get(&day).copied().unwrap_or_default();
         let mut all = DeliveryCounts::default();
         days(today).for_each(|day| all += of_day(day));

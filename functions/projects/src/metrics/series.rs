@@ -45,7 +45,7 @@ pub(crate) fn points(today: Day, figure: impl Fn(Day) -> u64) -> Vec<Point> {
 }
 
 impl ActiveSplit {
-    pub(crate) fn of(activities: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> Self {
+    pub(crate) fn count(activities: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> Self {
         let split = |day: Day| activities.get(&day).map(|counts| Split::of(counts, kinds)).unwrap_or_default();
         Self {
             total: points(today, |day| split(day).total()),

@@ -18,7 +18,7 @@ use wire::id::UserId;
 use wire::level::Level;
 
 /// Maximum number of attempts when the user is changed concurrently.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 /// What is known about the user's memberships, read after the user.
 #[derive(Default)]
@@ -75,7 +75,7 @@ pub(crate) async fn accept(
     }
     let max = quota::max(context, Quota::Memberships)?;
     let mut row = row.clone();
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = app.store.user(&project.id, id).await?.ok_or(KnownError::UserNotFound)?;
         }

@@ -7,7 +7,8 @@ use wire::id::InvitationId;
 
 /// The empty answer to an accepted invitation.
 #[derive(Serialize, ToSchema)]
-pub struct Accepted {}
+#[schema(as = Accepted)]
+pub struct AcceptedInvitation {}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

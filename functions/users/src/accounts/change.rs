@@ -45,15 +45,15 @@ pub(crate) struct UserChange {
 impl UserChange {
     /// Builds a change to `user`, to apply to the newest state at each attempt.
     pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
-        Self::of(access, user, input, Origin::Chosen).await
+        Self::prepare(access, user, input, Origin::Chosen).await
     }
 
     /// Builds the first change to a user created by a server.
     pub(crate) async fn imported<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
-        Self::of(access, user, input, Origin::Imported).await
+        Self::prepare(access, user, input, Origin::Imported).await
     }
 
-    async fn of<L>(access: &Access<L>, user: &User, input: UserInput, origin: Origin) -> Result<Self, Error> {
+    async fn prepare<L>(access: &Access<L>, user: &User, input: UserInput, origin: Origin) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
         let just_proved = access.check_just_proved();

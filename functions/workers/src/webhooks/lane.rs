@@ -36,14 +36,14 @@ const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1
 /// searching for due places. The queue of such an endpoint grows, each new event causes a search,
 /// and a refused connection takes no time. Without pauses, the searches would keep the table busy
 /// and delay other endpoints.
-const REST: u32 = 4;
+const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
-const MAX_REST: Duration = Duration::from_secs(2);
+const MAX_COOLDOWN: Duration = Duration::from_secs(2);
 /// After this time, a pass starts no more requests if other endpoints wait for a task. Otherwise, a
 /// slow endpoint would occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
 /// Maximum number of attempts to change an endpoint.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
 /// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest stays due,
@@ -63,9 +63,9 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
             Some(late) => app.store.readmit_webhooks(lane, late, app.clock.now()).await,
             None => Ok(()),
         };
-        let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
+        let PassOutcome { may_have_more, cooldown } = pass(app, claimed, &row.endpoint, is_crowded).await?;
         readmitted?;
-        sleep(rest).await;
+        sleep(cooldown).await;
         if !may_have_more || is_crowded.load(Ordering::Relaxed) {
             return Ok(true);
         }
@@ -75,23 +75,23 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
 
 /// What comes after a pass over an endpoint's queue.
 #[derive(Default)]
-struct Passed {
+struct PassOutcome {
     /// Whether more may be due right away.
     may_have_more: bool,
     /// How long to pause. The endpoint is not claimed meanwhile.
-    rest: Duration,
+    cooldown: Duration,
 }
 
 /// One pass over the queue of a claimed endpoint.
-async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<Passed, store::Error> {
+async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<PassOutcome, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
         // Its deliveries stay pending until it is enabled again.
         app.store.release_webhook(&claimed, None, app.clock.now()).await?;
-        return Ok(Passed::default());
+        return Ok(PassOutcome::default());
     }
     let began = Instant::now();
-    let Due { places, next } = due(app, &lane).await?;
+    let DuePlaces { places, next } = due(app, &lane).await?;
     let search = began.elapsed();
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
@@ -116,19 +116,19 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     };
     app.store.release_webhook(&claimed, next, now).await?;
     let is_failing = claimed.health.failing_since.is_some();
-    let rest = if is_failing { (search * REST).min(MAX_REST) } else { Duration::ZERO };
-    Ok(Passed { may_have_more: off.is_none() && !is_idle, rest })
+    let cooldown = if is_failing { (search * COOLDOWN_FACTOR).min(MAX_COOLDOWN) } else { Duration::ZERO };
+    Ok(PassOutcome { may_have_more: off.is_none() && !is_idle, cooldown })
 }
 
 /// The due places, and the earliest time at which another examined place is due.
-struct Due {
+struct DuePlaces {
     places: Vec<Place>,
     next: Option<Timestamp>,
 }
 
 /// Finds the first due places. Of one item's places, only the first may be due: the others wait for
 /// it.
-async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
+async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
     for limit in PARTS {
@@ -149,7 +149,7 @@ async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
         }
     }
     places.truncate(CHUNK);
-    Ok(Due { places, next })
+    Ok(DuePlaces { places, next })
 }
 
 /// Attempts these deliveries, taking each from the iterator when its request can begin, and writes
@@ -197,7 +197,7 @@ async fn deliver(
 
 /// Switches an endpoint off and, in the same transaction, tells the owners of the project.
 async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
-    optimistic!(ROUNDS, |_| {
+    optimistic!(MAX_ATTEMPTS, |_| {
         let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };
         if row.endpoint.disabled.is_some() {
             return Ok(());

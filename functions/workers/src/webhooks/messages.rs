@@ -27,7 +27,7 @@ use wire::level::Level;
 type Events = Vec<(EventType, Value)>;
 
 /// What a change's events may depend on, other than the change itself.
-pub(super) struct Known<'a> {
+pub(super) struct ChangeContext<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
     /// The teams that each user leaves in this batch.
@@ -35,7 +35,7 @@ pub(super) struct Known<'a> {
 }
 
 /// The events of a change, in order.
-pub(super) async fn of(known: &Known<'_>, change: &Change) -> Result<Events, store::Error> {
+pub(super) async fn events(known: &ChangeContext<'_>, change: &Change) -> Result<Events, store::Error> {
     let project = known.project;
     Ok(match &change.subject {
         Subject::User(pair) => user(known, pair).await?,
@@ -55,8 +55,8 @@ pub(super) async fn of(known: &Known<'_>, change: &Change) -> Result<Events, sto
     })
 }
 
-async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Events, store::Error> {
-    let Known { app, project, .. } = known;
+async fn user(known: &ChangeContext<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Events, store::Error> {
+    let ChangeContext { app, project, .. } = known;
     let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
         // The selected personal team is left out: the receiver may not know it yet.

@@ -16,7 +16,7 @@ use store::webhook::stream::{Record, records};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::fail_point::reached;
-use crate::webhooks::messages::{Known, of};
+use crate::webhooks::messages::{ChangeContext, events};
 
 /// Records a delivery for each event of a batch and each endpoint that wants it; returns their
 /// number. After a failure, the batch must be read again.
@@ -38,8 +38,8 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
             projects.insert(change.project.clone(), project);
         }
         let (Some(Some(project)), Some(endpoints)) = (projects.get(&change.project), endpoints.get(&change.project)) else { continue };
-        let known = Known { app, project, teams_left: &left };
-        for (index, (event_type, data)) in of(&known, &change).await?.into_iter().enumerate() {
+        let known = ChangeContext { app, project, teams_left: &left };
+        for (index, (event_type, data)) in events(&known, &change).await?.into_iter().enumerate() {
             let message = message(&change, index, event_type, data);
             new.extend(deliveries(&change, (index, &message), app.clock.now(), endpoints));
         }

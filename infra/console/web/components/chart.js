@@ -9,8 +9,8 @@ const HEIGHT = 64;
 
 /** The heights of bars in SVG units; any number above zero gets a visible bar. */
 export function heights(numbers, height = HEIGHT) {
-  const most = Math.max(...numbers, 1);
-  return numbers.map((number) => (number === 0 ? 0 : Math.max(2, Math.round((number / most) * height))));
+  const max = Math.max(...numbers, 1);
+  return numbers.map((number) => (number === 0 ? 0 : Math.max(2, Math.round((number / max) * height))));
 }
 
 /** A bar chart of days, with a table of its figures for screen readers. */
@@ -70,7 +70,7 @@ export function bars(title, series, { total } = {}) {
 
 /** Names, numbers and bars, scaled to the largest number. */
 export function shares(title, entries, none) {
-  const most = Math.max(...entries.map(({ number }) => number), 1);
+  const max = Math.max(...entries.map(({ number }) => number), 1);
   return h(
     "div",
     { class: "panel" },
@@ -89,7 +89,7 @@ export function shares(title, entries, none) {
                 "svg",
                 { viewBox: "0 0 100 4", class: "share", "aria-hidden": "true", preserveAspectRatio: "none" },
                 h("rect", { class: "track", width: 100, height: 4 }),
-                h("rect", { class: "bar", width: (number / most) * 100, height: 4 }),
+                h("rect", { class: "bar", width: (number / max) * 100, height: 4 }),
               ),
             ),
           ),

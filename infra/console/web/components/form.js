@@ -2,7 +2,7 @@
 // Forms that edit something send only the changes, and ask before they overwrite someone else's,
 // even those saved at the same moment.
 
-import { isStale, TRIES } from "../core/api.js";
+import { isStale, MAX_ATTEMPTS } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
 import { duration } from "../core/format.js";
 import { changed, conflicts, lines, nested, parsed, printed } from "../core/values.js";
@@ -262,12 +262,12 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
 
   /** The response to the change; `REFUSED` if the user keeps the others' changes. */
   async function tried(found) {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       if (!(await isCurrent(found))) return REFUSED;
       try {
         return await send(...sent(found));
       } catch (error) {
-        if (!reread || !isStale(error) || tries === TRIES) throw error;
+        if (!reread || !isStale(error) || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }

@@ -6,10 +6,10 @@ import { toCurl, UnknownUser } from "../core/api.js";
 import { texts as t } from "../texts.js";
 
 /** A text from the API, with its direction isolated and invisible characters made visible. */
-export function shown(text, { most } = {}) {
+export function shown(text, { max } = {}) {
   if (text === null || text === undefined || text === "") return h("span", { class: "muted none" }, t.none);
   const whole = visible(text);
-  const cut = most ? clipped(whole, most) : whole;
+  const cut = max ? clipped(whole, max) : whole;
   return h("bdi", { title: cut === whole ? null : clipped(whole, 1000) }, cut);
 }
 
@@ -129,7 +129,7 @@ export function failure(error, { again } = {}) {
   return h(
     "div",
     { class: "note failed", role: "alert", id: newId("failure") },
-    h("p", {}, h("strong", {}, t.failed.title), " ", shown(failureText(error), { most: 2000 }), wait),
+    h("p", {}, h("strong", {}, t.failed.title), " ", shown(failureText(error), { max: 2000 }), wait),
     error.hint && h("p", {}, shown(error.hint)),
     error.code && h("p", { class: "small" }, link(error.documentation, h("code", {}, error.code))),
     again && h("p", {}, button(t.again, again)),

@@ -149,7 +149,7 @@ export class Api {
 }
 
 /** The maximum number of attempts at a change when other changes keep coming first. */
-export const TRIES = 3;
+export const MAX_ATTEMPTS = 3;
 
 /** Whether an error means that a resource has changed since it was read. */
 export const isStale = (error) => error.code === "PRECONDITION_FAILED";
@@ -185,15 +185,15 @@ export class Resource {
 
   /**
    * Reads the resource and replaces it by what `next` returns. Retries if someone else was faster,
-   * up to `TRIES` attempts in all.
+   * up to `MAX_ATTEMPTS` attempts in all.
    */
   async replace(next) {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const body = next(await this.read());
       try {
         return await this.change(body);
       } catch (error) {
-        if (!isStale(error) || tries === TRIES) throw error;
+        if (!isStale(error) || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }
@@ -251,12 +251,12 @@ export async function allRows(api, path, query) {
 
 /**
  * The next rows of a list. Pages of a search may be empty although more follow, so it reads up to
- * `most` pages to find a row.
+ * `max` pages to find a row.
  */
-export async function nextRows(api, path, query, cursor, { signal, most = 10, items = "items" } = {}) {
+export async function nextRows(api, path, query, cursor, { signal, max = 10, items = "items" } = {}) {
   for (let read = 1; ; read += 1) {
     const page = await api.get(path, { ...query, cursor }, { signal });
     cursor = page.pagination?.next_cursor ?? null;
-    if (page[items].length || !cursor || read === most) return { rows: page[items], cursor };
+    if (page[items].length || !cursor || read === max) return { rows: page[items], cursor };
   }
 }

@@ -11,10 +11,10 @@ export function visible(text) {
   return String(text).replace(UNSEEN, (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
-/** The first `most` characters of a text, with an ellipsis if there are more. */
-export function clipped(text, most = 160) {
+/** The first `max` characters of a text, with an ellipsis if there are more. */
+export function clipped(text, max = 160) {
   const characters = Array.from(text);
-  return characters.length > most ? `${characters.slice(0, most).join("")}…` : text;
+  return characters.length > max ? `${characters.slice(0, max).join("")}…` : text;
 }
 
 /** An id or key, shortened in the middle if longer than 16 characters. */

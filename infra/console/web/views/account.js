@@ -44,7 +44,7 @@ function columns({ refresh }, label, verb, text, place) {
     if (await confirm({ title: verb, text, verb, name: item.name ?? a.own.unnamed, act })) await refresh();
   };
   return [
-    { label, class: "wide", cell: (item) => shown(item.name ?? a.own.unnamed, { most: 80 }) },
+    { label, class: "wide", cell: (item) => shown(item.name ?? a.own.unnamed, { max: 80 }) },
     { label: t.created, class: "fit", cell: (item) => time(item.created_at_millis) },
     { label: t.lastUsed, class: "fit", cell: (item) => time(item.last_used_at_millis) },
     { label: "", class: "end actions", cell: (item) => button(verb, remove(item), { class: "danger small-button" }) },

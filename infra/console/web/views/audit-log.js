@@ -68,7 +68,7 @@ export async function entries({ api, router, to }, query) {
       { label: t.audit.what, class: "wide", cell: (entry) => what(entry, summaryOf) },
       { label: t.audit.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
       { label: t.audit.target, class: "wide actions", cell: (entry) => targets(entry, to) },
-      { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { most: 60 }) },
+      { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { max: 60 }) },
       { label: t.audit.when, class: "fit end", cell: (entry) => time(entry.at, { isMinute: isCounted(entry) }) },
     ],
     none: t.audit.none,
@@ -96,9 +96,9 @@ function what(entry, summaryOf) {
   const events = capital(names.join(", ")) || past(summaryOf.get(entry.operation) ?? title(entry.operation));
   const fields = entry.fields.length ? t.audit.fields(entry.fields.join(", ")) : "";
   return [
-    shown(events, { most: 120 }),
+    shown(events, { max: 120 }),
     entry.count > 1 && [" ", tag(t.audit.times(entry.count))],
-    h("small", {}, h("code", {}, shown(entry.operation)), fields && [" ", shown(fields, { most: 160 })]),
+    h("small", {}, h("code", {}, shown(entry.operation)), fields && [" ", shown(fields, { max: 160 })]),
   ];
 }
 

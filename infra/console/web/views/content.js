@@ -9,7 +9,7 @@ import { developers as d } from "../texts-developers.js";
 
 /** A link to a web page; any other URL is shown as text, as publishers may write anything. */
 function linkTo(href, text = href) {
-  return /^https?:\/\//.test(href) ? link(href, shown(text, { most: 120 })) : shown(text, { most: 120 });
+  return /^https?:\/\//.test(href) ? link(href, shown(text, { max: 120 })) : shown(text, { max: 120 });
 }
 
 export async function view({ api }) {
@@ -18,7 +18,7 @@ export async function view({ api }) {
     {
       label: d.content.post,
       class: "wide",
-      cell: (post) => [linkTo(post.url, post.title), h("small", { class: "muted" }, shown(post.excerpt, { most: 160 }))],
+      cell: (post) => [linkTo(post.url, post.title), h("small", { class: "muted" }, shown(post.excerpt, { max: 160 }))],
     },
     { label: d.content.published, class: "fit end", cell: (post) => time(post.publishedAt) },
   ];

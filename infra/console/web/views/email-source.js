@@ -85,7 +85,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(isNew ? words.create : shown(item.display_name, { most: 100 }), {
+    head(isNew ? words.create : shown(item.display_name, { max: 100 }), {
       lead: [m.emails.language, " ", link("/docs/emails", m.emails.languageLink)],
       actions: isNew ? [] : [curlButton(() => api.request("GET", place))],
     }),
@@ -128,7 +128,7 @@ function live(api, element, isTheme) {
       const rendered = await api.post("/emails/render-email", { ...source, variables });
       if (current !== last) return;
       fill(problem);
-      fill(subject, h("strong", {}, m.outbox.subject), " ", shown(rendered.subject, { most: 300 }));
+      fill(subject, h("strong", {}, m.outbox.subject), " ", shown(rendered.subject, { max: 300 }));
       frame.show(rendered.html ?? rendered.text ?? "");
     } catch (error) {
       if (current === last) fill(problem, failure(error instanceof SyntaxError ? new Error(t.notJson) : error));

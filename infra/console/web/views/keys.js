@@ -51,8 +51,8 @@ export async function view(context) {
           label: t.description,
           class: "wide",
           cell: (set) => [
-            shown(set.description, { most: 80 }),
-            set.permissions && h("small", {}, shown(set.permissions.join(", "), { most: 160 })),
+            shown(set.description, { max: 80 }),
+            set.permissions && h("small", {}, shown(set.permissions.join(", "), { max: 160 })),
           ],
         },
         {

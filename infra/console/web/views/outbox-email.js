@@ -22,7 +22,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(shown(email.subject ?? email.subject_source, { most: 200 }), {
+    head(shown(email.subject ?? email.subject_source, { max: 200 }), {
       lead: stateOf(email),
       actions: [curlButton(() => api.request("GET", place))],
     }),
@@ -30,7 +30,7 @@ export async function view(context) {
       [t.id, id(email.id)],
       [m.outbox.to, recipientsOf(context, email.to)],
       ...moments.map(([name, value]) => [m.outbox.moment(name.replace("_at_millis", "")), time(value, { isLong: true })]),
-      (email.render_error ?? email.server_error) && [m.outbox.error, shown(email.render_error ?? email.server_error, { most: 2000 })],
+      (email.render_error ?? email.server_error) && [m.outbox.error, shown(email.render_error ?? email.server_error, { max: 2000 })],
       email.skipped_reason && [m.outbox.skipped, shown(m.outbox.reason(email.skipped_reason))],
       email.send_retries > 0 && [m.outbox.retries, String(email.send_retries)],
     ),

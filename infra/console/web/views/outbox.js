@@ -38,12 +38,12 @@ export function userReader(api) {
  * shows the user's current address or name, or the beginning of the id.
  */
 export function recipients(to, userOf) {
-  if (to.emails?.length) return shown(to.emails.join(", "), { most: 120 });
+  if (to.emails?.length) return shown(to.emails.join(", "), { max: 120 });
   if (!to.user_id) return h("span", { class: "muted" }, t.none);
   const place = h("span", { title: to.user_id }, h("code", {}, to.user_id.slice(0, 8)));
   userOf(to.user_id).then((user) => {
     const name = user?.primary_email ?? user?.display_name;
-    if (name) fill(place, shown(name, { most: 120 }));
+    if (name) fill(place, shown(name, { max: 120 }));
   });
   return place;
 }
@@ -81,7 +81,7 @@ export async function view({ api, router, to }) {
       choices: [{ name: "state", label: t.state, options: m.outbox.states, query: (simple) => ({ simple_status: simple }) }],
       href: (email) => to(`/outbox/${email.id}`),
       columns: [
-        { label: m.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { most: 100 }) },
+        { label: m.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { max: 100 }) },
         { label: m.outbox.to, class: "wide", cell: (email) => recipients(email.to, userOf) },
         { label: t.state, class: "fit", cell: stateOf },
         { label: t.created, class: "fit end", cell: (email) => time(email.created_at_millis) },

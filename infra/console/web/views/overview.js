@@ -30,7 +30,7 @@ export async function view({ api, to, projects, projectId }) {
           label: t.users.title,
           href: (user) => to(`/users/${user.id}`),
           columns: [
-            { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { most: 60 }) },
+            { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { max: 60 }) },
             { label: t.users.signedUp, class: "fit end", cell: (user) => time(user.signed_up_at_millis) },
           ],
         })
@@ -38,7 +38,7 @@ export async function view({ api, to, projects, projectId }) {
   return h(
     "div",
     {},
-    head(shown(name, { most: 80 }), { lead: t.metrics.lead, actions: [curlButton(() => api.request("GET", PATH))] }),
+    head(shown(name, { max: 80 }), { lead: t.metrics.lead, actions: [curlButton(() => api.request("GET", PATH))] }),
     !metrics.counted_at_millis && metrics.recently_registered.length > 0 && note("waiting", t.metrics.notCounted, " ", h("code", {}, "gateway metrics recount")),
     h(
       "div",

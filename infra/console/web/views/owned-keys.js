@@ -49,8 +49,8 @@ async function keys({ api, to, refresh }, place, owner, setting) {
           label: t.description,
           class: "wide",
           cell: (key) => [
-            shown(key.description, { most: 80 }),
-            key.scopes.length > 0 && h("small", {}, shown(key.scopes.join(", "), { most: 160 })),
+            shown(key.description, { max: 80 }),
+            key.scopes.length > 0 && h("small", {}, shown(key.scopes.join(", "), { max: 160 })),
           ],
         },
         {

@@ -40,11 +40,11 @@ function all({ api, to, whole, scope, create }) {
     href: (permission) => (permission.id.startsWith("$") ? null : to("/permissions", { scope, edit: permission.id })),
     columns: [
       { label: t.permissions.permission, class: "name", cell: (permission) => h("code", {}, shown(permission.id)) },
-      { label: t.description, class: "wide", cell: (permission) => shown(permission.description, { most: 100 }) },
+      { label: t.description, class: "wide", cell: (permission) => shown(permission.description, { max: 100 }) },
       {
         label: t.permissions.contains,
         class: "wide",
-        cell: (permission) => shown(permission.contained_permission_ids.join(", "), { most: 120 }),
+        cell: (permission) => shown(permission.contained_permission_ids.join(", "), { max: 120 }),
       },
     ],
     none: { ...t.permissions.none, action: create("button") },

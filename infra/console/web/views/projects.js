@@ -9,8 +9,8 @@ import { texts as t } from "../texts.js";
 
 export async function view({ session, projects, router, forgetProjects }) {
   const columns = [
-    { label: t.projects.name, class: "wide", cell: (project) => shown(project.display_name, { most: 80 }) },
-    { label: t.projects.description, class: "wide", cell: (project) => shown(project.description, { most: 100 }) },
+    { label: t.projects.name, class: "wide", cell: (project) => shown(project.display_name, { max: 80 }) },
+    { label: t.projects.description, class: "wide", cell: (project) => shown(project.description, { max: 100 }) },
     { label: t.created, class: "fit", cell: (project) => time(project.created_at_millis) },
     { label: "", class: "fit end", cell: (project) => project.id === session.local?.project_id && tag(t.projects.local) },
   ];

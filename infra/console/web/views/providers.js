@@ -33,7 +33,7 @@ export async function view(context) {
     {
       label: t.providers.clientId,
       class: "wide",
-      cell: (provider) => (provider.type === "shared" ? tag(t.providers.shared) : shown(provider.client_id, { most: 60 })),
+      cell: (provider) => (provider.type === "shared" ? tag(t.providers.shared) : shown(provider.client_id, { max: 60 })),
     },
   ];
   return h(

@@ -38,8 +38,8 @@ async function all({ api, to, project, config, read }) {
   const times = (rule) => stats.rule_triggers.find(({ rule_id: id }) => id === rule.id);
   const rows = config.sign_up_rules.toSorted((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
   const columns = [
-    { label: r.rule, class: "wide", cell: (rule) => [shown(rule.display_name || rule.id, { most: 80 })] },
-    { label: r.condition, class: "wide", cell: (rule) => h("code", {}, shown(rule.condition, { most: 160 })) },
+    { label: r.rule, class: "wide", cell: (rule) => [shown(rule.display_name || rule.id, { max: 80 })] },
+    { label: r.condition, class: "wide", cell: (rule) => h("code", {}, shown(rule.condition, { max: 160 })) },
     {
       label: r.action,
       class: "fit",
@@ -111,7 +111,7 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
   return h(
     "div",
     { class: "narrow" },
-    head(isNew ? r.create : shown(rule.display_name || rule.id, { most: 80 })),
+    head(isNew ? r.create : shown(rule.display_name || rule.id, { max: 80 })),
     form({
       fields: [
         isNew && { name: "id", label: t.id, required: true, help: r.idHelp },
@@ -206,12 +206,12 @@ function tester({ api }) {
 
 function verdict({ outcome, evaluations }) {
   const columns = [
-    { label: r.rule, class: "wide", cell: (one) => shown(one.display_name || one.rule_id, { most: 80 }) },
-    { label: r.condition, class: "wide", cell: (one) => h("code", {}, shown(one.condition, { most: 160 })) },
+    { label: r.rule, class: "wide", cell: (one) => shown(one.display_name || one.rule_id, { max: 80 }) },
+    { label: r.condition, class: "wide", cell: (one) => h("code", {}, shown(one.condition, { max: 160 })) },
     {
       label: r.result,
       class: "wide",
-      cell: (one) => [title(one.status), one.error && h("small", { class: "failed" }, shown(one.error, { most: 300 }))],
+      cell: (one) => [title(one.status), one.error && h("small", { class: "failed" }, shown(one.error, { max: 300 }))],
     },
     { label: r.action, class: "fit end", cell: (one) => title(one.action.type) },
   ];

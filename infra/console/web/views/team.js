@@ -20,7 +20,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(shown(team.display_name, { most: 120 }), {
+    head(shown(team.display_name, { max: 120 }), {
       actions: current === "profile" ? [curlButton(() => api.request("GET", place))] : [],
     }),
     tabs(Object.keys(PARTS).map(tab), current, t.team.tabs),
@@ -81,7 +81,7 @@ async function members({ api, team, to, refresh }) {
       label: t.team.parts.members,
       href: (user) => to(`/users/${user.id}`),
       columns: [
-        { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { most: 80 }) },
+        { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { max: 80 }) },
         { label: t.permissions.title, class: "wide actions", cell: permissions },
         { label: "", class: "end actions", cell: (user) => button(t.team.remove, () => remove(user), { class: "small-button" }) },
       ],

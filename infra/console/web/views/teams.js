@@ -32,7 +32,7 @@ export async function view(context) {
       ],
       href: (team) => to(`/teams/${team.id}`),
       columns: [
-        { label: t.teams.name, class: "wide", cell: (team) => shown(team.display_name, { most: 80 }) },
+        { label: t.teams.name, class: "wide", cell: (team) => shown(team.display_name, { max: 80 }) },
         { label: t.id, class: "fit teams-id", cell: (team) => h("code", {}, team.id.slice(0, 8)) },
         { label: t.created, class: "fit end", cell: (team) => time(team.created_at_millis) },
       ],

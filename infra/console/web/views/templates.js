@@ -34,7 +34,7 @@ export async function view({ api, to }) {
       label: words.title,
       href: (item) => to(`/${kind}/${item.id}`),
       columns: [
-        { label: t.name, class: "wide", cell: (item) => shown(item.display_name, { most: 100 }) },
+        { label: t.name, class: "wide", cell: (item) => shown(item.display_name, { max: 100 }) },
         { label: t.id, class: "fit", cell: (item) => h("code", {}, item.id.slice(0, 8)) },
         kind === "drafts" && { label: m.emails.sentAt, class: "fit end", cell: (item) => time(item.sent_at_millis) },
       ].filter(Boolean),

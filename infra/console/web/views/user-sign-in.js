@@ -144,7 +144,7 @@ function factors(context, passkeys) {
   const { api, user, place } = context;
   const resource = api.resource(place);
   const columns = [
-    { label: t.user.passkey, class: "wide", cell: (passkey) => [shown(passkey.name, { most: 80 }), h("small", {}, shown(passkey.rp_id))] },
+    { label: t.user.passkey, class: "wide", cell: (passkey) => [shown(passkey.name, { max: 80 }), h("small", {}, shown(passkey.rp_id))] },
     { label: t.created, class: "fit", cell: (passkey) => time(passkey.created_at_millis) },
     { label: t.lastUsed, class: "fit", cell: (passkey) => time(passkey.last_used_at_millis) },
     {
@@ -199,7 +199,7 @@ function providers(context, accounts) {
     {
       label: t.user.account,
       class: "wide",
-      cell: (account) => [shown(account.account_id, { most: 80 }), account.email && h("small", {}, shown(account.email))],
+      cell: (account) => [shown(account.account_id, { max: 80 }), account.email && h("small", {}, shown(account.email))],
     },
     {
       label: t.state,

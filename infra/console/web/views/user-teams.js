@@ -31,7 +31,7 @@ export async function part({ api, user, to, refresh }) {
       label: t.teams.title,
       href: (team) => to(`/teams/${team.id}`),
       columns: [
-        { label: t.teams.name, class: "wide", cell: (team) => shown(team.display_name, { most: 80 }) },
+        { label: t.teams.name, class: "wide", cell: (team) => shown(team.display_name, { max: 80 }) },
         { label: t.created, class: "fit end", cell: (team) => time(team.created_at_millis) },
       ],
       none: t.user.noTeam,

@@ -27,7 +27,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(shown(user.display_name ?? user.primary_email ?? t.users.anonymous, { most: 120 }), {
+    head(shown(user.display_name ?? user.primary_email ?? t.users.anonymous, { max: 120 }), {
       lead: state(...stateOf(user)),
       actions: current === "profile" ? [curlButton(() => api.request("GET", place))] : [],
     }),

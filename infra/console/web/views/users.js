@@ -51,8 +51,8 @@ export async function view(context) {
       ],
       href: (user) => to(`/users/${user.id}`),
       columns: [
-        { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { most: 80 }) },
-        { label: t.users.name, class: "wide", cell: (user) => shown(user.display_name, { most: 60 }) },
+        { label: t.users.user, class: "wide", cell: (user) => shown(user.primary_email ?? user.display_name ?? user.id, { max: 80 }) },
+        { label: t.users.name, class: "wide", cell: (user) => shown(user.display_name, { max: 60 }) },
         { label: t.state, class: "fit", cell: (user) => state(...stateOf(user)) },
         { label: t.users.signedUp, class: "fit roomy", cell: (user) => time(user.signed_up_at_millis) },
         { label: t.users.lastActive, class: "fit end", cell: (user) => time(user.last_active_at_millis) },

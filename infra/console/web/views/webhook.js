@@ -24,7 +24,7 @@ export async function view(context) {
   return h(
     "div",
     {},
-    head(shown(endpoint.url, { most: 120 }), {
+    head(shown(endpoint.url, { max: 120 }), {
       lead: stateOf(endpoint),
       actions: current === "settings" ? [curlButton(() => api.request("GET", place))] : [],
     }),
@@ -39,7 +39,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
     fill(answer, h("p", { class: "muted" }, t.working));
     try {
       const { success, error_message: text } = await api.post("/internal/send-test-webhook", { endpoint_id: endpoint.id });
-      fill(answer, success ? note("done", d.webhooks.testDone) : note("failed", shown(text ?? d.webhooks.testFailed, { most: 500 })));
+      fill(answer, success ? note("done", d.webhooks.testDone) : note("failed", shown(text ?? d.webhooks.testFailed, { max: 500 })));
       all.reload();
     } catch (error) {
       fill(answer, failure(error));
@@ -125,9 +125,9 @@ function inside(delivery) {
       {},
       time(attempt.at_millis),
       " · ",
-      attempt.response_status ? `HTTP ${attempt.response_status}` : shown(attempt.error, { most: 300 }),
+      attempt.response_status ? `HTTP ${attempt.response_status}` : shown(attempt.error, { max: 300 }),
       ` · ${attempt.duration_millis} ms`,
-      attempt.response_body && [" ", h("code", {}, shown(attempt.response_body, { most: 300 }))],
+      attempt.response_body && [" ", h("code", {}, shown(attempt.response_body, { max: 300 }))],
     ),
   );
   return h("details", { class: "inside" }, h("summary", {}, d.webhooks.inside), h("ol", {}, attempts), code(printed(delivery.payload)));

@@ -98,8 +98,8 @@ export async function view(context) {
       label: d.webhooks.title,
       href: (endpoint) => to(`/webhooks/${endpoint.id}`),
       columns: [
-        { label: d.webhooks.url, class: "wide", cell: (endpoint) => shown(endpoint.url, { most: 100 }) },
-        { label: t.description, class: "wide", cell: (endpoint) => shown(endpoint.description, { most: 80 }) },
+        { label: d.webhooks.url, class: "wide", cell: (endpoint) => shown(endpoint.url, { max: 100 }) },
+        { label: t.description, class: "wide", cell: (endpoint) => shown(endpoint.description, { max: 80 }) },
         { label: t.state, class: "fit", cell: stateOf },
         {
           label: d.webhooks.last,

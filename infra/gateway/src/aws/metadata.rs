@@ -10,25 +10,25 @@ use reqwest::{Client, RequestBuilder};
 use url::{Host, Url};
 use wire::environment::variable;
 
-use super::found::Found;
+use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
 /// How long to wait for a response. Both services run on the machine or near it and answer sooner;
 /// outside EC2, nothing answers at the address of the instance's service.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";
 /// The IP addresses of the ECS and EKS services. They may be called over plain HTTP, like loopback.
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
-    Ok(http_client()?.no_proxy().timeout(PATIENCE).build()?)
+    Ok(http_client()?.no_proxy().timeout(TIMEOUT).build()?)
 }
 
 /// The credentials of a container's role, or why there are none. Fails if the container has a role,
 /// but its credentials cannot be read.
-pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>> {
+pub(super) async fn container_credentials() -> anyhow::Result<Result<Credentials, String>> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
     let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
         return Ok(Err("this is not a container with a role (neither AWS_CONTAINER_CREDENTIALS_RELATIVE_URI nor \
@@ -49,7 +49,7 @@ pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>
     let request = client()?.get(url);
     let request = token.iter().fold(request, |request, token| request.header("authorization", token.trim()));
     let answer = text_of(request).await.context("cannot get the credentials of this container's role")?;
-    let found = Found::parse(answer.as_bytes());
+    let found = JsonCredentials::parse(answer.as_bytes());
     found.map(Ok).with_context(|| format!("cannot use the credentials of this container's role from {text}"))
 }
 
@@ -66,7 +66,7 @@ fn is_trusted(url: &Url) -> bool {
 }
 
 /// The credentials of an instance's role, or why there are none.
-pub(super) async fn of_instance() -> Result<Credentials, String> {
+pub(super) async fn instance_credentials() -> Result<Credentials, String> {
     if variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
         return Err("EC2 instance metadata is disabled (AWS_EC2_METADATA_DISABLED)".to_owned());
     }
@@ -85,7 +85,7 @@ async fn instance_role() -> anyhow::Result<Credentials> {
             .await
     };
     let role = get("").await?;
-    Found::parse(get(role.trim()).await?.as_bytes())
+    JsonCredentials::parse(get(role.trim()).await?.as_bytes())
 }
 
 async fn text_of(request: RequestBuilder) -> anyhow::Result<String> {

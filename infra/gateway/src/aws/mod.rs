@@ -15,7 +15,7 @@
 //! longer to compile than the rest of the command line. Commands do not renew credentials: if they
 //! expire, run `export` or `import` again, and it continues where it stopped.
 
-mod found;
+mod json_credentials;
 mod metadata;
 mod profile;
 
@@ -25,7 +25,7 @@ use anyhow::{Context as _, bail};
 use aws::bucket::Bucket;
 use aws::connector::AwsHttp;
 use aws::{Client, Credentials, Endpoint, Service};
-use found::Found;
+use json_credentials::JsonCredentials;
 use profile::Profile;
 use store::Store;
 use wire::entropy::Entropy;
@@ -82,7 +82,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
     let mut tried = vec!["AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set".to_owned()];
     match profile {
         None => tried.push(format!("{} have no profile `default`, and AWS_PROFILE is not set", profile::files_text())),
-        Some(profile) => match tokio::task::spawn_blocking(move || of_profile(&profile)).await?? {
+        Some(profile) => match tokio::task::spawn_blocking(move || profile_credentials(&profile)).await?? {
             Ok(found) => return Ok(found),
             Err(reason) => tried.push(reason),
         },
@@ -90,11 +90,11 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
     if variable("AWS_WEB_IDENTITY_TOKEN_FILE").is_some() && variable("AWS_ROLE_ARN").is_some() {
         return tokio::task::spawn_blocking(|| from_aws_cli(None, "a web identity")).await?;
     }
-    match metadata::of_container().await? {
+    match metadata::container_credentials().await? {
         Ok(found) => return Ok(found),
         Err(reason) => tried.push(reason),
     }
-    match metadata::of_instance().await {
+    match metadata::instance_credentials().await {
         Ok(found) => Ok(found),
         Err(reason) => {
             tried.push(reason);
@@ -105,7 +105,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
 
 /// The credentials of a profile, or why it has none. Fails if the profile says how to get
 /// credentials, but that does not work.
-fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
+fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);
     }
@@ -146,5 +146,5 @@ fn run(command: &mut Command, what: &str) -> anyhow::Result<Credentials> {
         let said: Vec<&str> = said.split_whitespace().collect();
         bail!("{what} failed ({}): {}", output.status, said.join(" "));
     }
-    Found::parse(&output.stdout).with_context(|| format!("the output of {what} is not credentials"))
+    JsonCredentials::parse(&output.stdout).with_context(|| format!("the output of {what} is not credentials"))
 }

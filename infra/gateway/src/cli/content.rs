@@ -12,7 +12,7 @@ use store::content::{KEPT, PublishResult};
 
 use super::tools::{Target, Tools};
 use crate::aws::Aws;
-use crate::content::{self, Done};
+use crate::content::{self, PublishSummary};
 use crate::say::say;
 
 #[derive(Subcommand)]
@@ -65,7 +65,8 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
         (Some(_), Some(bucket)) => Some(Shelf::Bucket(Aws::find().await?.bucket(&bucket)?)),
         (Some(_), None) => None,
     };
-    let Done { published: PublishResult { number, written }, stored, deleted } = folder.publish(&tools.store, shelf.as_ref(), now).await?;
+    let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
+        folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
         say!("Without --images, previews of links have no pictures: name the bucket, the output ImagesBucket of the stack");
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use wire::id::EmailId;
 
 use super::deployment::output::{self, text, time};
-use super::deployment::{Administrator, Common, Listed, One};
+use super::deployment::{Administrator, CommonOptions, ItemChoice, ListOptions};
 use super::input;
 use super::tools::Target;
 
@@ -18,15 +18,15 @@ pub(super) enum Command {
         #[arg(long)]
         status: Option<String>,
         #[command(flatten)]
-        listed: Listed,
+        listed: ListOptions,
     },
     /// Show an email with its history; codes are masked
-    Show(One),
+    Show(ItemChoice),
     /// Cancel an email that is not sent yet
     Cancel {
         id: String,
         #[command(flatten)]
-        common: Common,
+        common: CommonOptions,
     },
 }
 
@@ -42,11 +42,11 @@ impl Command {
                 };
                 listed.print(target, ("/emails/outbox", &[("status", status)]), heads, columns).await
             }
-            Self::Show(One { id, of }) => {
+            Self::Show(ItemChoice { id, of }) => {
                 let path = path(&id)?;
                 output::json(&Administrator::required(target, of).await?.get(&path).await?)
             }
-            Self::Cancel { id, common: Common { of, output } } => {
+            Self::Cancel { id, common: CommonOptions { of, output } } => {
                 let path = path(&id)?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let email = administrator.ask(Method::PATCH, &path, Some(&json!({ "cancel": true }))).await?;

@@ -11,7 +11,7 @@ use crate::http_client::http_client;
 use crate::say::say;
 
 /// How long to wait for a response; a gateway that takes longer counts as unhealthy.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -24,7 +24,7 @@ impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
         // Bypass proxies, so that the request reaches the gateway itself.
-        let client = http_client()?.no_proxy().timeout(PATIENCE).build()?;
+        let client = http_client()?.no_proxy().timeout(TIMEOUT).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
         say!("{url} answers");

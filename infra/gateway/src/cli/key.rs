@@ -10,7 +10,7 @@ use wire::clock::Clock;
 use wire::id::KeySetId;
 
 use super::deployment::output::{self, text, time};
-use super::deployment::{Administrator, Common};
+use super::deployment::{Administrator, CommonOptions};
 use super::input;
 use super::tools::Target;
 use crate::keys::Role;
@@ -25,7 +25,7 @@ pub(super) enum Command {
     /// List sets of keys, with the last characters of each key
     List {
         #[command(flatten)]
-        common: Common,
+        common: CommonOptions,
     },
     /// Create a set of keys and print the keys, which are shown only once
     Create(Create),
@@ -34,7 +34,7 @@ pub(super) enum Command {
         /// The id of the set
         id: String,
         #[command(flatten)]
-        common: Common,
+        common: CommonOptions,
     },
 }
 
@@ -58,20 +58,20 @@ pub(super) struct Create {
     #[arg(long, value_name = "N", default_value_t = 365)]
     days: u32,
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 impl Command {
     pub(super) async fn run(self, target: &Target) -> anyhow::Result<()> {
         match self {
-            Self::List { common: Common { of, output } } => {
+            Self::List { common: CommonOptions { of, output } } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
                 let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "PERMISSIONS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
             Self::Create(create) => create.run(target).await,
-            Self::Revoke { id, common: Common { of, output } } => {
+            Self::Revoke { id, common: CommonOptions { of, output } } => {
                 let id = input::id(&id, KeySetId::parse, "a set", "key list")?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let set = administrator.ask(Method::PATCH, &format!("{KEYS}/{id}"), Some(&json!({ "revoked": true }))).await?;

@@ -15,7 +15,7 @@ pub(super) const PORT: u16 = 8787;
 const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]
-pub(super) struct Listen {
+pub(super) struct ListenOptions {
     /// Address to listen on: PORT, localhost:PORT or ADDRESS:PORT. A port alone means this machine
     /// only; 0.0.0.0:PORT means all networks [default: 127.0.0.1:8787]
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
@@ -25,7 +25,7 @@ pub(super) struct Listen {
     port: Option<u16>,
 }
 
-impl Listen {
+impl ListenOptions {
     pub(super) fn address(&self) -> SocketAddr {
         self.listen.unwrap_or_else(|| here(self.port.unwrap_or(PORT)))
     }

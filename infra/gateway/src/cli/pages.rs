@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use crate::data::Data;
 use crate::page_key::PageKey;
-use crate::saved_keys::Saved;
+use crate::saved_keys::SavedKeys;
 use crate::say::say;
 
 pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
@@ -16,7 +16,7 @@ pub(super) fn run(folder: &Path) -> anyhow::Result<()> {
         bail!("{holder} does not show its pages at localhost: unless it is still starting, see --no-pages, --trusted-proxy and --listen")
     };
     let file = data.keys_file();
-    let key = PageKey::saved(&Saved::read(Some(&file))?);
+    let key = PageKey::saved(&SavedKeys::read(Some(&file))?);
     let key = key.with_context(|| format!("{} has no page key: start the gateway again", file.display()))?;
     say!("{}", key.link(url));
     Ok(())

@@ -28,7 +28,7 @@ use super::deployment::output::{Output, json};
 use super::input::{patch, project_id};
 use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
-use crate::saved_keys::Saved;
+use crate::saved_keys::SavedKeys;
 use crate::say::say;
 
 /// How long the command itself deletes a project's data, before a worker takes over.
@@ -101,7 +101,7 @@ impl Command {
         match self {
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, team, .. } => {
-                let owner = owner::of_new(tools, target, team.as_deref()).await?;
+                let owner = owner::find_owner(tools, target, team.as_deref()).await?;
                 let project = create(tools, &name.unwrap_or_default(), id, owner.as_ref()).await?;
                 owner::explain(tools, target, &project, owner.as_ref()).await
             }
@@ -137,7 +137,7 @@ async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<
     if let Some(name) = name {
         project.display_name = name;
     }
-    let keys = Keys::choose_internal(&Saved::default(), &tools.entropy)?;
+    let keys = Keys::choose_internal(&SavedKeys::default(), &tools.entropy)?;
     write_project(tools, &project, &keys, Role::Internal).await
 }
 

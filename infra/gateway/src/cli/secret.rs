@@ -25,7 +25,7 @@ pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecr
 
 /// The deployment secret of a data folder: the given one, or a new one unless the data already has
 /// a secret elsewhere.
-pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+pub(super) async fn folder_secret(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
     if let Some(secret) = given(Some(data))? {
         return Ok(secret);
     }
@@ -34,12 +34,12 @@ pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> 
     data.new_secret(entropy)
 }
 
-/// Like [`of_folder`], but fails if the data has another secret, unless that one `is_lost`.
+/// Like [`folder_secret`], but fails if the data has another secret, unless that one `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
     // Never replace an existing secret, even if it cannot be read or used.
     let is_set = variable(NAME).is_some();
     let is_missing = !is_set && !data.secret_file().exists();
-    let secret = match of_folder(data, store, entropy).await {
+    let secret = match folder_secret(data, store, entropy).await {
         Err(error) if is_lost && is_missing => {
             tracing::warn!("{error:#}: starting with a new one");
             data.new_secret(entropy)?

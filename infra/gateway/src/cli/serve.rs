@@ -17,8 +17,8 @@ use wire::clock::{Clock, after};
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
-use super::listen::{Listen, bind};
-use super::serving::{Serving, stop_signal};
+use super::listen::{ListenOptions, bind};
+use super::serving::{RunningGateway, stop_signal};
 use super::tools::Target;
 use super::{log, secret};
 use crate::content;
@@ -29,8 +29,8 @@ use crate::inbox::Inbox;
 use crate::keys::{Keys, Role, warn_of_others};
 use crate::loopback::is_loopback_host;
 use crate::page_key::PageKey;
-use crate::pages::Private;
-use crate::saved_keys::Saved;
+use crate::pages::PrivateDetails;
+use crate::saved_keys::SavedKeys;
 use crate::say::say;
 use crate::server::{Connections, Network, Proxies, Server, Timeouts};
 use crate::service::{Parts, Service};
@@ -38,7 +38,7 @@ use crate::service::{Parts, Service};
 #[derive(Args, Clone)]
 pub(super) struct Options {
     #[command(flatten)]
-    listen: Listen,
+    listen: ListenOptions,
     /// Keep everything in memory: all data is lost when the gateway stops
     #[arg(long)]
     memory: bool,
@@ -132,7 +132,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let is_remote = options.remote_pages || variable("GATELET_REMOTE_PAGES").is_some_and(|value| value == "1");
     let start_page = pages_url.map(|url| page_key.link(&url));
     let private_pages =
-        shows_pages.then(|| Private { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
+        shows_pages.then(|| PrivateDetails { keys: keys.clone(), keys_file: data.as_ref().map(Data::keys_file), page_key, is_remote });
     let parts = Parts { settings, engine: engine.clone(), inbox, clock, entropy, hasher: settings::hasher()?, private_pages };
     let has_console = options.console || settings::has_console();
     let service = if has_console { Service::with_console(parts) } else { Service::new(parts) };
@@ -143,10 +143,10 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
     // Processes that share the engine, now or in the previous run, may send emails, too.
     let sends_alone = dynamodb.is_none() && !was_shared;
-    let connections = Connections::by_descriptors(Timeouts::of_process());
+    let connections = Connections::by_descriptors(Timeouts::from_environment());
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
     let api = Server { listener, router: service.router.clone(), connections, proxies: Proxies::new(&trusted) };
-    Serving { service, smtp, sends_alone, api, tables }.until(signal).await
+    RunningGateway { service, smtp, sends_alone, api, tables }.until(signal).await
 }
 
 /// Opens the engine with its table; also returns whether the previous run shared it with other
@@ -179,7 +179,7 @@ struct KeyRing {
 /// Chooses the keys, adds them to their projects, and saves them in the data folder, if any.
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
-    let saved = Saved::read(file.as_deref())?;
+    let saved = SavedKeys::read(file.as_deref())?;
     let (mut keys, mut internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
     let is_new = keys.start(Role::First, &saved, &engine.store(), clock, entropy).await?;
     if is_new && saved.is_empty() {

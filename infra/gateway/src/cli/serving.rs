@@ -11,10 +11,10 @@ use crate::server::Server;
 use crate::service::Service;
 
 /// How long running requests and workers may take to finish after a signal.
-const GRACE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Everything that runs until the gateway is stopped.
-pub(super) struct Serving {
+pub(super) struct RunningGateway {
     pub(super) service: Service,
     pub(super) smtp: Smtp,
     pub(super) sends_alone: bool,
@@ -23,7 +23,7 @@ pub(super) struct Serving {
     pub(super) tables: Option<Server>,
 }
 
-impl Serving {
+impl RunningGateway {
     pub(super) async fn until(self, signal: impl Future<Output = ()>) -> anyhow::Result<()> {
         let Self { service, smtp, sends_alone, api, tables } = self;
         let (stop, stopped) = watch::channel(false);
@@ -43,7 +43,7 @@ impl Serving {
         // The wait is limited, so that a client cannot keep the gateway alive with an open request.
         // Stopping is then safe: acknowledged writes are already durable.
         let finished = async { (server.await, worker.await, trail.await, webhooks.await) };
-        match tokio::time::timeout(GRACE, finished).await {
+        match tokio::time::timeout(TIMEOUT, finished).await {
             Ok((served, worked, linked, delivered)) => {
                 served.context("the server failed")?;
                 worked.context("the outbox worker failed")?;

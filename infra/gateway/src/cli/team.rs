@@ -12,7 +12,7 @@ use wire::id::TeamId;
 
 use super::confirm::deletion;
 use super::deployment::output::{self, text, time};
-use super::deployment::{Administrator, Common, Listed, Of, One};
+use super::deployment::{Administrator, CommonOptions, ItemChoice, ListOptions, ProjectChoice};
 use super::input;
 use super::tools::Target;
 use crate::say::say;
@@ -26,15 +26,15 @@ pub(super) enum Command {
         #[arg(long, value_name = "TEXT")]
         query: Option<String>,
         #[command(flatten)]
-        listed: Listed,
+        listed: ListOptions,
     },
     /// Show a team; `gateway user list --team ID` lists its members
-    Show(One),
+    Show(ItemChoice),
     /// Create a team
     Create {
         name: String,
         #[command(flatten)]
-        common: Common,
+        common: CommonOptions,
     },
     /// Add a user to a team: over the API, or with --data or --table in the project `internal`
     Add(Membership),
@@ -44,7 +44,7 @@ pub(super) enum Command {
     Delete {
         id: String,
         #[command(flatten)]
-        of: Of,
+        of: ProjectChoice,
         /// The id again, to skip the prompt
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct Membership {
     /// The user's id or verified primary email address
     user: String,
     #[command(flatten)]
-    of: Of,
+    of: ProjectChoice,
 }
 
 impl Command {
@@ -73,11 +73,11 @@ impl Command {
                 }
                 listed.print(target, ("/teams", &[("query", query)]), heads, columns).await
             }
-            Self::Show(One { id, of }) => {
+            Self::Show(ItemChoice { id, of }) => {
                 let path = path(&id)?;
                 output::json(&Administrator::required(target, of).await?.get(&path).await?)
             }
-            Self::Create { name, common: Common { of, output } } => {
+            Self::Create { name, common: CommonOptions { of, output } } => {
                 let mut administrator = Administrator::required(target, of).await?;
                 let team = administrator.ask(Method::POST, "/teams", Some(&json!({ "display_name": name }))).await?;
                 output.done(&format!("created team {} ({name}) in {}", text(&team["id"]), administrator.place()), &team)
@@ -115,7 +115,7 @@ impl Membership {
     }
 }
 
-async fn delete(target: &Target, id: &str, of: Of, confirm: Option<String>) -> anyhow::Result<()> {
+async fn delete(target: &Target, id: &str, of: ProjectChoice, confirm: Option<String>) -> anyhow::Result<()> {
     let path = path(id)?;
     let mut administrator = Administrator::required(target, of).await?;
     let team = administrator.get(&path).await?;

@@ -95,7 +95,7 @@ impl Tools {
                 let data = target.existing()?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
                 let store = engine.store();
-                let secret = secret::of_folder(&data, &store, &Entropy::system()).await?;
+                let secret = secret::folder_secret(&data, &store, &Entropy::system()).await?;
                 (store, secret)
             }
         };

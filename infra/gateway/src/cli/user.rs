@@ -35,7 +35,7 @@ pub(super) enum Command {
     /// List users of a deployment, in the order in which they signed up
     List(api::List),
     /// Show a user of a deployment
-    Show(api::One),
+    Show(api::UserChoice),
     /// Change a user of a deployment. The fields are those of `PATCH /api/v1/users/{user_id}` with
     /// server access: `display_name=Ada`, `restricted_by_admin=true`
     Set(api::Set),

@@ -51,7 +51,7 @@ impl Drawing {
 
     /// The picture of a scheduled post. It is already stored, so its name also depends on the text:
     /// nobody should find it by guessing the title.
-    pub(super) fn of_coming_post(title: &str, site: &str, text: &str) -> Self {
+    pub(super) fn from_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
 
@@ -71,11 +71,11 @@ impl Drawing {
         let words = words(&self.title);
         if is_drawable(&self.title) {
             let width = f32::from(WIDTH) - 2.0 * MARGIN;
-            let mut fitting = SIZES.iter().map(|(size, most)| (*size, *most, lines(&words, *size, width)));
-            let (size, most, mut all) =
-                fitting.clone().find(|(_, most, all)| all.len() <= *most).or_else(|| fitting.next_back()).unwrap_or_default();
-            if all.len() > most {
-                let rest = all.drain(most - 1..).collect::<Vec<_>>().join(" ");
+            let mut fitting = SIZES.iter().map(|(size, max_lines)| (*size, *max_lines, lines(&words, *size, width)));
+            let (size, max_lines, mut all) =
+                fitting.clone().find(|(_, max_lines, all)| all.len() <= *max_lines).or_else(|| fitting.next_back()).unwrap_or_default();
+            if all.len() > max_lines {
+                let rest = all.drain(max_lines - 1..).collect::<Vec<_>>().join(" ");
                 all.push(line_within(&rest, size, width));
             }
             for (number, line) in all.iter().enumerate() {
@@ -237,8 +237,8 @@ fn palette() -> Vec<u8> {
     let mixed = |colour: [u8; 3], shade: u8| {
         [0, 1, 2].map(|channel: usize| {
             let (back, front) = (u16::from(BACK[channel]), u16::from(colour[channel]));
-            let (share, most) = (u16::from(shade), u16::from(SHADES - 1));
-            u8::try_from((back * (most - share) + front * share) / most).unwrap_or(u8::MAX)
+            let (share, max) = (u16::from(shade), u16::from(SHADES - 1));
+            u8::try_from((back * (max - share) + front * share) / max).unwrap_or(u8::MAX)
         })
     };
     COLOURS.iter().flat_map(|colour| (0..SHADES).flat_map(move |shade| mixed(*colour, shade))).collect()
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_picture_of_a_coming_post_has_a_name_that_nobody_can_guess() {
-        let of = |text| Drawing::of_coming_post("Hello", "Example", text);
+        let of = |text| Drawing::from_coming_post("Hello", "Example", text);
         assert!(of("One").name() != of("Two").name() && of("One").name() != Drawing::of("Hello", "Example").name());
         assert_eq!(of("One").png().unwrap(), Drawing::of("Hello", "Example").png().unwrap());
     }

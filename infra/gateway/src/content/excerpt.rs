@@ -9,7 +9,7 @@ use super::source::collapsed;
 /// The maximum length of an excerpt in characters, including the ellipsis.
 pub(super) const MAX_CHARACTERS: usize = 200;
 
-pub(super) fn of_markdown(markdown: &str) -> String {
+pub(super) fn from_markdown(markdown: &str) -> String {
     shortened(&collapsed(&plain_text(markdown)))
 }
 
@@ -83,14 +83,14 @@ mod tests {
             ("", ""),
             ("# Only a heading", ""),
         ] {
-            assert_eq!(of_markdown(markdown), text, "{markdown}");
+            assert_eq!(from_markdown(markdown), text, "{markdown}");
         }
     }
 
     #[test]
     fn an_excerpt_is_cut_at_a_word() {
         let words = "word ".repeat(60);
-        let excerpt = of_markdown(&words);
+        let excerpt = from_markdown(&words);
         assert!(excerpt.chars().count() <= MAX_CHARACTERS);
         assert!(excerpt.ends_with("word…"), "{excerpt}");
     }
@@ -98,13 +98,13 @@ mod tests {
     #[test]
     fn a_text_is_cut_only_above_the_limit() {
         let fits = format!("{} {}", "a".repeat(99), "ü".repeat(100));
-        assert_eq!(of_markdown(&fits), fits);
-        assert_eq!(of_markdown(&format!("{fits}x")), format!("{}…", "a".repeat(99)));
+        assert_eq!(from_markdown(&fits), fits);
+        assert_eq!(from_markdown(&format!("{fits}x")), format!("{}…", "a".repeat(99)));
     }
 
     #[test]
     fn a_word_longer_than_the_limit_is_cut_between_characters() {
-        let excerpt = of_markdown(&"語".repeat(300));
+        let excerpt = from_markdown(&"語".repeat(300));
         assert_eq!(excerpt, format!("{}…", "語".repeat(199)));
     }
 }

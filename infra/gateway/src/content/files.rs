@@ -21,7 +21,7 @@ pub(super) struct Files {
 
 pub(super) fn parse(files: &Files, gallery: Gallery, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let mut illustrations = Illustrations { gallery, pictures: BTreeMap::new(), images: BTreeSet::new(), warnings: Vec::new() };
-    let links = Links::of(site_url)?;
+    let links = Links::parse(site_url)?;
     let (blog_posts, texts) = posts::parse_all(&files.posts, &links, &mut illustrations)?;
     let site = site::parse(&files.site, &links, &mut illustrations)?;
     let apps = files.apps.as_ref().map(|source| apps::parse(source, &links, &mut illustrations)).transpose()?.unwrap_or_default();

@@ -20,8 +20,8 @@ use super::gallery;
 const AT_ONCE: usize = 8;
 /// The maximum number of attempts to store an image, and the wait after the first one. The waits
 /// after the second and third are two and three times as long.
-const TRIES: u32 = 4;
-const WAIT: Duration = Duration::from_millis(500);
+const MAX_ATTEMPTS: u32 = 4;
+const BACKOFF: Duration = Duration::from_millis(500);
 
 /// Validated content with its image files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Folder {
 
 /// What [`Folder::publish`] did.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct PublishSummary {
     /// The publication.
     pub published: PublishResult,
     /// How many images were stored.
@@ -55,7 +55,7 @@ impl Folder {
     /// Stores missing images, switches readers to the content, and deletes images that no kept
     /// publication needs. Without a shelf, content must not have images, and its pages get no
     /// pictures.
-    pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<Done> {
+    pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<PublishSummary> {
         let Some(shelf) = shelf else {
             if !self.content.images.is_empty() {
                 bail!(
@@ -63,7 +63,7 @@ impl Folder {
                     self.content.images.len()
                 );
             }
-            return Ok(Done { published: store.publish(&self.content, now).await?, stored: 0, deleted: 0 });
+            return Ok(PublishSummary { published: store.publish(&self.content, now).await?, stored: 0, deleted: 0 });
         };
         let (content, drawings) = self.illustrated(now);
         let missing = store.missing_images(&content.images, now).await?;
@@ -82,7 +82,7 @@ impl Folder {
         stream::iter(storing).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
         let published = store.publish(&content, now).await?;
         let deleted = store.delete_unneeded_images(shelf, now).await?;
-        Ok(Done { published, stored, deleted })
+        Ok(PublishSummary { published, stored, deleted })
     }
 
     /// The content with pictures added to pages without one, and these pictures by name.
@@ -94,7 +94,7 @@ impl Folder {
         let apps = self.content.apps.iter().map(|app| (format!("/apps/{}", app.id), Drawing::of(&app.display_name, site)));
         let posts = self.content.blog_posts.iter().map(|post| {
             let drawing = match self.content.texts.get(&post.slug) {
-                Some(text) if !post.is_public(now) => Drawing::of_coming_post(&post.title, site, text),
+                Some(text) if !post.is_public(now) => Drawing::from_coming_post(&post.title, site, text),
                 _ => Drawing::of(&post.title, site),
             };
             (format!("/blog/{}", post.slug), drawing)
@@ -127,7 +127,7 @@ async fn put(store: &Store, shelf: &Shelf, text: &str, origin: Origin<'_>, now: 
     };
     for attempt in 1.. {
         match store.store_image(shelf, &name, bytes.clone(), now).await {
-            Err(store::Error::Unavailable(_)) if attempt < TRIES => tokio::time::sleep(WAIT * attempt).await,
+            Err(store::Error::Unavailable(_)) if attempt < MAX_ATTEMPTS => tokio::time::sleep(BACKOFF * attempt).await,
             done => return done.with_context(|| format!("cannot store the image {name}")),
         }
     }

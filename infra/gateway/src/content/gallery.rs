@@ -20,8 +20,8 @@ pub(super) struct Gallery {
 
 impl Gallery {
     /// The images in a folder.
-    pub(super) fn of(dir: &Path) -> Result<Self, PublishError> {
-        let root = dir.canonicalize().map_err(|error| PublishError::of_file(dir.display().to_string(), error))?;
+    pub(super) fn open(dir: &Path) -> Result<Self, PublishError> {
+        let root = dir.canonicalize().map_err(|error| PublishError::in_file(dir.display().to_string(), error))?;
         Ok(Self { root: Some(root), known: BTreeMap::new() })
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Illustrations {
 impl Illustrations {
     /// The text of a post, which starts at offset `start` of its file, with its images' paths
     /// replaced by those on the site; also returns their names.
-    pub(super) fn of_text(&mut self, source: &Source, start: usize, text: &str) -> Result<(String, Vec<ImageName>), PublishError> {
+    pub(super) fn replace_paths(&mut self, source: &Source, start: usize, text: &str) -> Result<(String, Vec<ImageName>), PublishError> {
         let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (mut changes, mut names) = (Vec::new(), Vec::new());
         for reference in references(text) {

@@ -19,9 +19,9 @@ pub(super) struct Links {
 const ANY_SITE: &str = "https://site.invalid";
 
 impl Links {
-    pub(super) fn of(site_url: Option<&str>) -> Result<Self, PublishError> {
+    pub(super) fn parse(site_url: Option<&str>) -> Result<Self, PublishError> {
         let Some(site_url) = site_url else { return Ok(Self { site_url: String::new() }) };
-        let url = absolute(site_url).map_err(|message| PublishError::of_file(format!("the site's URL `{site_url}`"), message))?;
+        let url = absolute(site_url).map_err(|message| PublishError::in_file(format!("the site's URL `{site_url}`"), message))?;
         Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
     }
 

@@ -34,7 +34,7 @@ use files::{Files, parse};
 use gallery::Gallery;
 use source::Source;
 
-pub use folder::{Done, Folder};
+pub use folder::{Folder, PublishSummary};
 pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
 
@@ -43,11 +43,11 @@ pub use source::PublishError;
 pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let missing = || {
         let what = if dir.is_dir() { "has no such file; every folder of content has one" } else { "does not exist" };
-        PublishError::of_file("site.toml", format!("the folder {} {what}", dir.display()))
+        PublishError::in_file("site.toml", format!("the folder {} {what}", dir.display()))
     };
     let site = Source::read(dir, "site.toml")?.ok_or_else(missing)?;
     let files = Files { site, apps: Source::read(dir, "apps.toml")?, posts: posts::read_all(dir)? };
-    parse(&files, Gallery::of(dir)?, site_url)
+    parse(&files, Gallery::open(dir)?, site_url)
 }
 
 #[cfg(test)]

@@ -36,11 +36,11 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     let entries = match std::fs::read_dir(dir.join("blog")) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(PublishError::of_file("blog", error)),
+        Err(error) => return Err(PublishError::in_file("blog", error)),
     };
     let mut posts = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| PublishError::of_file("blog", error))?.path();
+        let path = entry.map_err(|error| PublishError::in_file("blog", error))?.path();
         let file_name = path.file_name().unwrap_or_default();
         let name = file_name.to_string_lossy();
         if name.starts_with('.') || path.extension().is_none_or(|extension| extension != "md") || path.is_dir() {
@@ -48,9 +48,9 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
         }
         let name = format!("blog/{name}");
         if file_name.to_str().is_none() {
-            return Err(PublishError::of_file(name, "the name of the file is not UTF-8: rename it"));
+            return Err(PublishError::in_file(name, "the name of the file is not UTF-8: rename it"));
         }
-        posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::of_file(&name, "the link leads to no file"))?);
+        posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::in_file(&name, "the link leads to no file"))?);
     }
     posts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(posts)
@@ -71,7 +71,7 @@ pub(super) fn parse_all(
         let (place, start_of_body) = (Place { source, start }, source.text.len() - body.len());
         let post = parse(&matter, &place, links, body)?;
         let picture = illustrations.find(&place, matter.image.as_ref())?;
-        let (text, images) = illustrations.of_text(source, start_of_body, body)?;
+        let (text, images) = illustrations.replace_paths(source, start_of_body, body)?;
         if text.len() > MAX_TEXT {
             let message = format!("the text has {} bytes; at most {MAX_TEXT} can be published", text.len());
             return Err(source.error(start_of_body, message));
@@ -151,7 +151,7 @@ fn published_at(value: Option<&Spanned<Value>>, place: &Place<'_>) -> Result<Str
 }
 
 fn excerpt_of(given: Option<&Spanned<String>>, place: &Place<'_>, body: &str) -> Result<String, PublishError> {
-    let Some(given) = given else { return Ok(excerpt::of_markdown(body)) };
+    let Some(given) = given else { return Ok(excerpt::from_markdown(body)) };
     let text = collapsed(given.get_ref());
     let (length, max) = (text.chars().count(), excerpt::MAX_CHARACTERS);
     if length > max { Err(place.error(given, format!("`excerpt` has {length} characters; at most {max} are allowed"))) } else { Ok(text) }

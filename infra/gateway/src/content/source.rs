@@ -17,7 +17,7 @@ pub struct PublishError {
 }
 
 impl PublishError {
-    pub(super) fn of_file(file: impl Into<String>, message: impl fmt::Display) -> Self {
+    pub(super) fn in_file(file: impl Into<String>, message: impl fmt::Display) -> Self {
         Self { file: file.into(), line: None, message: message.to_string() }
     }
 }
@@ -34,16 +34,16 @@ impl fmt::Display for PublishError {
 impl std::error::Error for PublishError {}
 
 /// The maximum size of a text file, in bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file of at most this many bytes.
-pub(super) fn read_within(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+pub(super) fn read_within(path: &Path, max: usize) -> Result<Vec<u8>, String> {
     let size = path.metadata().map_err(|error| format!("cannot be read: {error}"))?;
     if !size.is_file() {
         return Err("is not a file".to_owned());
     }
-    if size.len() > most as u64 {
-        return Err(format!("has {} bytes; at most {most} can be published: make it smaller", size.len()));
+    if size.len() > max as u64 {
+        return Err(format!("has {} bytes; at most {max} can be published: make it smaller", size.len()));
     }
     std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
 }
@@ -62,20 +62,20 @@ impl Source {
     /// Reads a file below `dir`; `None` if it does not exist. It must not be a link to another
     /// folder: authors must not be able to publish other files on the machine.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
-        let fail = |error: std::io::Error| PublishError::of_file(name, error);
+        let fail = |error: std::io::Error| PublishError::in_file(name, error);
         let path = match dir.join(name).canonicalize() {
             Ok(path) => path,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(fail(error)),
         };
         if !path.starts_with(dir.canonicalize().map_err(fail)?) {
-            return Err(PublishError::of_file(name, "is a link to a file outside of the folder: copy the file into the folder"));
+            return Err(PublishError::in_file(name, "is a link to a file outside of the folder: copy the file into the folder"));
         }
-        let bytes = read_within(&path, MOST_BYTES).map_err(|message| PublishError::of_file(name, message))?;
-        Self::of_bytes(name, bytes).map(Some)
+        let bytes = read_within(&path, MAX_BYTES).map_err(|message| PublishError::in_file(name, message))?;
+        Self::from_bytes(name, bytes).map(Some)
     }
 
-    pub(super) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, PublishError> {
+    pub(super) fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, PublishError> {
         let text = String::from_utf8(bytes).map_err(|error| {
             let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = String::from_utf8_lossy(good).matches('\n').count() + 1;

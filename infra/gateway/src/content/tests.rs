@@ -187,13 +187,13 @@ fn a_post_begins_with_front_matter() {
 
 #[test]
 fn a_file_that_is_not_utf8_is_rejected_with_the_line() {
-    let error = Source::of_bytes("blog/hello.md", b"+++\ntitle = \"\xff\"\n+++\n".to_vec()).err().unwrap();
+    let error = Source::from_bytes("blog/hello.md", b"+++\ntitle = \"\xff\"\n+++\n".to_vec()).err().unwrap();
     assert_eq!(error.to_string(), "blog/hello.md:2: the file is not UTF-8");
 }
 
 #[test]
 fn a_byte_order_mark_is_ignored() {
-    let source = Source::of_bytes("site.toml", format!("\u{feff}{SITE}").into_bytes()).unwrap();
+    let source = Source::from_bytes("site.toml", format!("\u{feff}{SITE}").into_bytes()).unwrap();
     assert_eq!(source.text, SITE);
 }
 

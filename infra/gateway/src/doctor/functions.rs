@@ -18,7 +18,7 @@ use crate::causes::with_causes;
 use crate::http_client::http_client;
 
 /// How long to wait for a response; a cold start takes less.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
 /// The function for images, which is not called: no image is certain to exist, and a missing one
 /// gets the same response as an unconnected path.
@@ -47,7 +47,7 @@ pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Writ
 
 fn client() -> Result<Client, String> {
     let client = http_client().map_err(|error| error.to_string())?;
-    client.timeout(PATIENCE).user_agent("gatelet").build().map_err(|error| with_causes(&error))
+    client.timeout(TIMEOUT).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
 /// The parameter's name, if this path segment is one.

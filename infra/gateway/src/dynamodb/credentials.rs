@@ -10,7 +10,7 @@ use wire::environment::variable;
 
 use crate::data::write_private;
 use crate::engine::TABLE;
-use crate::saved_keys::{EXPORT, Saved, quoted};
+use crate::saved_keys::{EXPORT, SavedKeys, quoted};
 
 const ID: &str = "GATELET_DYNAMODB_ACCESS_KEY_ID";
 const SECRET: &str = "GATELET_DYNAMODB_SECRET_ACCESS_KEY";
@@ -25,7 +25,7 @@ pub(crate) struct Credentials {
 impl Credentials {
     /// Chooses the credentials: from the environment, from an earlier start, or newly created.
     pub(crate) fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
-        let saved = Saved::read(file)?;
+        let saved = SavedKeys::read(file)?;
         let chosen = match (variable(ID), variable(SECRET)) {
             (Some(id), Some(secret)) => (id, secret.into()),
             (None, None) => match (saved.value("AWS_ACCESS_KEY_ID"), saved.value("AWS_SECRET_ACCESS_KEY")) {

@@ -10,7 +10,7 @@ use wire::id::ProjectId;
 
 /// The items that a call may write.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum WrittenItems {
     Items(Vec<ItemKey>),
     /// The call is not one of the known writes, or its body is malformed.
     Any,
@@ -38,7 +38,7 @@ pub(super) fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
 }
 
 /// The items that a call may write, judging by the keys in its body.
-pub(super) fn written(operation: &str, body: &[u8]) -> Written {
+pub(super) fn written(operation: &str, body: &[u8]) -> WrittenItems {
     let keys = match operation {
         _ if reads(operation) => Some(Vec::new()),
         "PutItem" | "UpdateItem" | "DeleteItem" => parsed::<Change>(body).and_then(|change| Some(vec![change.key()?])),
@@ -51,7 +51,7 @@ pub(super) fn written(operation: &str, body: &[u8]) -> Written {
         }),
         _ => None,
     };
-    keys.map_or(Written::Any, Written::Items)
+    keys.map_or(WrittenItems::Any, WrittenItems::Items)
 }
 
 fn parsed<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
@@ -130,7 +130,7 @@ mod tests {
             ("GetItem", format!(r#"{{"Key":{one}}}"#), vec![]),
         ];
         for (operation, body, keys) in cases {
-            assert_eq!(written(operation, body.as_bytes()), Written::Items(keys), "{operation}");
+            assert_eq!(written(operation, body.as_bytes()), WrittenItems::Items(keys), "{operation}");
         }
     }
 
@@ -139,7 +139,7 @@ mod tests {
         for (operation, body) in
             [("UpdateTable", "{}"), ("PutItem", "{}"), ("PutItem", r#"{"Item":{"pk":{"N":"1"},"sk":{"S":"1"}}}"#), ("DeleteItem", "")]
         {
-            assert_eq!(written(operation, body.as_bytes()), Written::Any, "{operation} {body}");
+            assert_eq!(written(operation, body.as_bytes()), WrittenItems::Any, "{operation} {body}");
         }
     }
 }

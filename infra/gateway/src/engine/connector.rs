@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use super::calls::{reads, touches_outbox, trails_of, written};
 use super::dispatch::dispatch;
 use super::feed::Feed;
-use super::observe::{Fault, Observe};
-use super::recent::Recent;
+use super::observe::{InjectedError, Observe};
+use super::recent::RecentReads;
 use super::trails::Trails;
 use super::writers::announce;
 use crate::commits::Commits;
@@ -26,7 +26,7 @@ pub(super) struct Connector {
     pub(super) trails: Arc<Trails>,
     pub(super) commits: Arc<OnceLock<Commits>>,
     pub(super) feed: Arc<Feed>,
-    pub(super) recent: Arc<Recent>,
+    pub(super) recent: Arc<RecentReads>,
     /// The file of the database; `None` for one in memory.
     pub(super) file: Option<Arc<Path>>,
     pub(super) observer: Option<Arc<dyn Observe>>,
@@ -47,9 +47,9 @@ impl HttpConnector for Connector {
             let mut body = request.body().bytes().unwrap_or_default().to_vec();
             let fault = connector.observer.as_ref().and_then(|observer| observer.before(&operation, &body));
             match &fault {
-                Some(Fault::Refused { status, body }) => return response(*status, body.clone()),
-                Some(Fault::NotMade) => return Err(broken()),
-                Some(Fault::AnswerLost) | None => {}
+                Some(InjectedError::Refused { status, body }) => return response(*status, body.clone()),
+                Some(InjectedError::NotMade) => return Err(broken()),
+                Some(InjectedError::AnswerLost) | None => {}
             }
             if let Some(pace) = connector.observer.as_ref().and_then(|observer| observer.pace()) {
                 tokio::time::sleep(pace).await;

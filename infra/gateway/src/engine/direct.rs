@@ -25,19 +25,19 @@ use store::Key;
 use store::table::row::{Page, ReadPage, ReadRows, Row, Rows};
 
 use super::feed::TABLE;
-use super::recent::{Found, Recent};
+use super::recent::{Lookup, RecentReads};
 
 #[cfg(test)]
 mod tests;
 
 /// Answers reads from the engine in this process.
-pub(super) struct Direct {
+pub(super) struct DirectReader {
     database: Database,
-    recent: Arc<Recent>,
+    recent: Arc<RecentReads>,
 }
 
-impl Direct {
-    pub(super) fn new(database: Database, recent: Arc<Recent>) -> Self {
+impl DirectReader {
+    pub(super) fn new(database: Database, recent: Arc<RecentReads>) -> Self {
         Self { database, recent }
     }
 
@@ -53,8 +53,8 @@ impl Direct {
         let (mut rows, mut unknown) = (Vec::with_capacity(read.keys.len()), HashMap::new());
         for key in &read.keys {
             match keeps.then(|| self.recent.find(key)) {
-                Some(Found::Kept(row)) => rows.push(row),
-                Some(Found::Unknown(place)) => drop(unknown.insert(key.clone(), Some(place))),
+                Some(Lookup::Kept(row)) => rows.push(row),
+                Some(Lookup::Unknown(place)) => drop(unknown.insert(key.clone(), Some(place))),
                 None => drop(unknown.insert(key.clone(), None)),
             }
         }
@@ -80,8 +80,8 @@ impl Direct {
 
     fn page(&self, read: &ReadPage) -> Option<Page> {
         let place = match self.keeps(&read.table).then(|| self.recent.find_page(read)) {
-            Some(Found::Kept(page)) => return Some(page),
-            Some(Found::Unknown(place)) => Some(place),
+            Some(Lookup::Kept(page)) => return Some(page),
+            Some(Lookup::Unknown(place)) => Some(place),
             None => None,
         };
         let answer = self.database.query(read_to_engine(read)?).ok()?;
@@ -135,13 +135,13 @@ impl Direct {
     }
 }
 
-impl fmt::Debug for Direct {
+impl fmt::Debug for DirectReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Direct")
     }
 }
 
-impl InProcess for Direct {
+impl InProcess for DirectReader {
     fn answer(&self, input: &Input) -> Option<Output> {
         if let Some(read) = input.downcast_ref() {
             return self.rows(read).map(Output::erase);

@@ -30,7 +30,7 @@ const INDEX: &str = "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _strea
 /// The number of records per read.
 const READ: usize = 200;
 /// How long another connection may keep the file locked.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// Occurs in every call that writes a webhook endpoint.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
@@ -185,7 +185,7 @@ fn first_iterator(database: &Database) -> Result<String, String> {
 /// Opens a second connection to a file.
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(TIMEOUT)?;
     Ok(connection)
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Observes the operation and body of every call, to record calls or inject faults.
 pub trait Observe: Send + Sync {
-    fn before(&self, _operation: &str, _body: &[u8]) -> Option<Fault> {
+    fn before(&self, _operation: &str, _body: &[u8]) -> Option<InjectedError> {
         None
     }
 
@@ -20,7 +20,7 @@ pub trait Observe: Send + Sync {
 
 /// How a call fails.
 #[derive(Debug, Clone)]
-pub enum Fault {
+pub enum InjectedError {
     /// The call is rejected with this status and body, and not executed.
     Refused { status: u16, body: String },
     /// The connection breaks before the call arrives.

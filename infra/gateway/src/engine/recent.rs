@@ -19,7 +19,7 @@ use hashlink::LruCache;
 use store::Key;
 use store::table::row::{Page, ReadPage, Row};
 
-use super::calls::Written;
+use super::calls::WrittenItems;
 use super::writers::Writers;
 
 #[cfg(test)]
@@ -28,14 +28,14 @@ mod tests;
 pub(super) type Item = HashMap<String, AttributeValue>;
 
 /// The maximum number of rows. In this form, a user takes about 6 KB, a project about 15.
-const MOST: usize = 500;
+const MAX_ROWS: usize = 500;
 /// The maximum number of pages, one per partition.
-const MOST_PAGES: usize = 50;
+const MAX_PAGES: usize = 50;
 /// The maximum size of a kept item, in bytes of memory; all rows together take at most 16 MB.
-const LARGEST: usize = 32 << 10;
+const MAX_ITEM_BYTES: usize = 32 << 10;
 /// The maximum size of a kept page, in bytes of memory; all pages together take at most 6.4 MB. A
 /// page of eleven sessions takes about 40 KB.
-const LARGEST_PAGE: usize = 128 << 10;
+const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
 /// How long rows and pages are kept. This limits the effect of unannounced writes, such as by
@@ -45,7 +45,7 @@ const KEPT: Duration = Duration::from_secs(2);
 const GROUPS: usize = 1024;
 
 /// The rows and pages read last.
-pub(super) struct Recent {
+pub(super) struct RecentReads {
     hasher: RandomState,
     state: Mutex<State>,
     /// Unset if nothing is kept; `None` if no other process can write to the table.
@@ -74,7 +74,7 @@ struct Group {
 }
 
 /// What is known about a row or a page before it is read from the database.
-pub(super) enum Found<K, V> {
+pub(super) enum Lookup<K, V> {
     Kept(V),
     Unknown(Unknown<K>),
 }
@@ -89,20 +89,20 @@ pub(super) struct Unknown<K> {
 
 /// A write that is running until this value is dropped.
 pub(super) struct Write {
-    recent: Arc<Recent>,
+    recent: Arc<RecentReads>,
     /// `None` for all groups.
     groups: Option<Vec<usize>>,
 }
 
-impl Default for Recent {
+impl Default for RecentReads {
     fn default() -> Self {
         let groups = vec![Group::default(); GROUPS];
-        let state = State { rows: LruCache::new(MOST), pages: LruCache::new(MOST_PAGES), groups, ended: None };
+        let state = State { rows: LruCache::new(MAX_ROWS), pages: LruCache::new(MAX_PAGES), groups, ended: None };
         Self { hasher: RandomState::new(), state: Mutex::new(state), writers: OnceLock::new() }
     }
 }
 
-impl Recent {
+impl RecentReads {
     /// Begins to keep rows. `writers` are the other processes, if any, that can write to the table.
     pub(super) fn begin(&self, writers: Option<Writers>) {
         // The first call decides; there is only one table.
@@ -131,23 +131,23 @@ impl Recent {
 
     /// The row with this key, if recently read and not written since. Call it before reading the
     /// item from the database.
-    pub(super) fn find(&self, key: &Key) -> Found<Key, Arc<Row>> {
+    pub(super) fn find(&self, key: &Key) -> Lookup<Key, Arc<Row>> {
         let mut state = self.state();
         let kept = kept(&mut state.rows, key);
-        kept.map_or_else(|| Found::Unknown(state.unknown(key, self.group(key))), Found::Kept)
+        kept.map_or_else(|| Lookup::Unknown(state.unknown(key, self.group(key))), Lookup::Kept)
     }
 
     /// The page, if recently read and its partition not written since. Call it before reading the
     /// page from the database.
-    pub(super) fn find_page(&self, read: &ReadPage) -> Found<ReadPage, Page> {
+    pub(super) fn find_page(&self, read: &ReadPage) -> Lookup<ReadPage, Page> {
         let mut state = self.state();
         let kept = kept(&mut state.pages, &read.pk).filter(|(kept, _)| kept == read).map(|(_, page)| page);
-        kept.map_or_else(|| Found::Unknown(state.unknown(read, self.group(&read.pk))), Found::Kept)
+        kept.map_or_else(|| Lookup::Unknown(state.unknown(read, self.group(&read.pk))), Lookup::Kept)
     }
 
     /// Keeps a row read from the database, unless a write may have changed it since [`Self::find`].
     pub(super) fn keep(&self, unknown: Unknown<Key>, row: &Arc<Row>) {
-        if size(row.item()) <= LARGEST {
+        if size(row.item()) <= MAX_ITEM_BYTES {
             let mut state = self.state();
             if state.is_unchanged(&unknown) {
                 keep(&mut state.rows, unknown.key, (unknown.asked_at, Arc::clone(row)));
@@ -157,7 +157,7 @@ impl Recent {
 
     /// Like [`Self::keep`], for a page.
     pub(super) fn keep_page(&self, unknown: Unknown<ReadPage>, page: &Page) {
-        if page.rows.iter().map(|row| size(row.item())).sum::<usize>() <= LARGEST_PAGE {
+        if page.rows.iter().map(|row| size(row.item())).sum::<usize>() <= MAX_PAGE_BYTES {
             let mut state = self.state();
             if state.is_unchanged(&unknown) {
                 keep(&mut state.pages, unknown.key.pk.clone(), (unknown.asked_at, (unknown.key, page.clone())));
@@ -174,17 +174,17 @@ impl Recent {
 
     /// Announces a write. It must not begin earlier, and must have ended when the result is
     /// dropped.
-    pub(super) fn write(self: &Arc<Self>, written: Written) -> Write {
+    pub(super) fn write(self: &Arc<Self>, written: WrittenItems) -> Write {
         let mut state = self.state();
         let groups = match written {
-            Written::Items(keys) => {
+            WrittenItems::Items(keys) => {
                 for key in &keys {
                     state.rows.remove(key);
                     state.pages.remove(&key.pk);
                 }
                 Some(keys.iter().flat_map(|key| [self.group(key), self.group(&key.pk)]).collect::<Vec<_>>())
             }
-            Written::Any => {
+            WrittenItems::Any => {
                 state.forget();
                 None
             }

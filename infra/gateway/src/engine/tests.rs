@@ -16,8 +16,8 @@ use super::*;
 struct NoExpiry;
 
 impl Observe for NoExpiry {
-    fn before(&self, operation: &str, _: &[u8]) -> Option<Fault> {
-        let refused = Fault::Refused { status: 400, body: r#"{"__type":"ValidationException"}"#.to_owned() };
+    fn before(&self, operation: &str, _: &[u8]) -> Option<InjectedError> {
+        let refused = InjectedError::Refused { status: 400, body: r#"{"__type":"ValidationException"}"#.to_owned() };
         (operation == "UpdateTimeToLive").then_some(refused)
     }
 }
@@ -39,8 +39,8 @@ async fn expiry_is_turned_on_later_if_it_fails_at_the_first_start() {
 struct NoAnswer(AtomicBool);
 
 impl Observe for NoAnswer {
-    fn before(&self, operation: &str, _: &[u8]) -> Option<Fault> {
-        (operation == "CreateTable" && !self.0.swap(true, Ordering::SeqCst)).then_some(Fault::AnswerLost)
+    fn before(&self, operation: &str, _: &[u8]) -> Option<InjectedError> {
+        (operation == "CreateTable" && !self.0.swap(true, Ordering::SeqCst)).then_some(InjectedError::AnswerLost)
     }
 }
 
@@ -52,9 +52,9 @@ async fn a_table_whose_creation_was_not_answered_is_not_an_error() {
 }
 
 /// Answers later than AWS may.
-struct Starved;
+struct SlowAnswers;
 
-impl Observe for Starved {
+impl Observe for SlowAnswers {
     fn pace(&self) -> Option<Duration> {
         Some(Duration::from_secs(60))
     }
@@ -62,7 +62,7 @@ impl Observe for Starved {
 
 #[tokio::test(start_paused = true)]
 async fn a_starved_engine_answers_late_and_once() {
-    let engine = Engine::open(None, &Entropy::system(), Some(Arc::new(Starved))).await.unwrap();
+    let engine = Engine::open(None, &Entropy::system(), Some(Arc::new(SlowAnswers))).await.unwrap();
     add(&engine).await;
     assert_eq!(number(&engine).await, 1);
 }

@@ -21,14 +21,14 @@ fn open(database: &Path) -> Result<File> {
 }
 
 /// A write announced to the gateway, until this value is dropped.
-pub(super) struct Announced(#[expect(dead_code, reason = "dropping the file releases its lock")] File);
+pub(super) struct AnnouncedWrite(#[expect(dead_code, reason = "dropping the file releases its lock")] File);
 
 /// Announces a write. It must not begin earlier.
-pub(super) fn announce(database: &Path) -> Result<Announced> {
+pub(super) fn announce(database: &Path) -> Result<AnnouncedWrite> {
     let mut file = open(database)?;
     file.lock_shared()?;
     file.write_all(b"w")?;
-    Ok(Announced(file))
+    Ok(AnnouncedWrite(file))
 }
 
 /// The other processes that write.

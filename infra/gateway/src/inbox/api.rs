@@ -50,7 +50,7 @@ pub(crate) struct Header {
 
 /// An email with its headers.
 #[derive(Serialize)]
-struct Whole {
+struct MessageWithHeaders {
     #[serde(flatten)]
     message: Message,
     headers: Vec<Header>,
@@ -88,7 +88,7 @@ async fn clear(State(inbox): State<Inbox>) -> Response {
 async fn read(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     answer(move || {
         let (message, source) = (inbox.message(&id)?, inbox.source(&id)?);
-        Ok(Json(Whole { message, headers: headers(&source) }).into_response())
+        Ok(Json(MessageWithHeaders { message, headers: headers(&source) }).into_response())
     })
     .await
 }

@@ -48,7 +48,7 @@ pub struct Query {
 
 /// A page of emails; `total` and `unread` count the emails of all pages.
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub struct MessagePage {
     /// The emails of this page, newest first.
     pub items: Vec<Message>,
     pub total: usize,

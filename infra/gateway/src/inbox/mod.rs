@@ -2,7 +2,7 @@
 //!
 //! Emails are rows of a separate `SQLite` database (`table`). An email is committed here before the
 //! outbox records it as sent. So even after a crash, every email reported as sent is in the inbox,
-//! and the next start can tell from the inbox whether an unfinished email was delivered. With
+//! and the next start can tell from the inbox whether an unfinished email was stored. With
 //! `--memory` the database is in memory.
 
 pub mod api;
@@ -23,7 +23,7 @@ use table::Table;
 use wire::clock::{Clock, Millis};
 use wire::id::EmailId;
 
-pub use self::message::{Error, Found, KEPT, Message, Query};
+pub use self::message::{Error, KEPT, Message, MessagePage, Query};
 use crate::damage;
 
 /// Receives the emails that a deployment would send through SES. Cheap to clone.
@@ -54,7 +54,7 @@ impl Inbox {
         Ok(())
     }
 
-    pub fn find(&self, query: &Query) -> Result<Found, Error> {
+    pub fn find(&self, query: &Query) -> Result<MessagePage, Error> {
         self.lock().find(query)
     }
 
@@ -100,7 +100,7 @@ impl Inbox {
         self.lock().has(&message_id(id, attempt))
     }
 
-    fn deliver(&self, mail: &Mail) -> Result<(), Error> {
+    fn store(&self, mail: &Mail) -> Result<(), Error> {
         self.lock().insert(mail, self.clock.now())
     }
 
@@ -114,8 +114,8 @@ impl Mailer for Inbox {
         Box::pin(async move {
             // Stored on a blocking thread, as a search may hold the lock.
             let (inbox, mail) = (self.clone(), mail.clone());
-            let delivered = tokio::task::spawn_blocking(move || inbox.deliver(&mail).map_err(|error| error.to_string()));
-            match delivered.await.map_err(|error| error.to_string()).flatten() {
+            let stored = tokio::task::spawn_blocking(move || inbox.store(&mail).map_err(|error| error.to_string()));
+            match stored.await.map_err(|error| error.to_string()).flatten() {
                 Ok(()) => Outcome::Sent { is_reported_on: false },
                 Err(error) => {
                     let failure = Failure::new(self.clock.now(), "TEMPORARY", "cannot write to the inbox");

@@ -23,7 +23,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 use wire::id::{EmailId, ProjectId};
 
 use super::lines::Line;
-use super::message::{Error, Found, KEPT, Message, Query, message_id};
+use super::message::{Error, KEPT, Message, MessagePage, Query, message_id};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS messages (
@@ -58,14 +58,14 @@ impl Table {
         let connection = Connection::open(file)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        Self::of(connection)
+        Self::prepare(connection)
     }
 
     pub(super) fn memory() -> Result<Self, Error> {
-        Self::of(Connection::open_in_memory()?)
+        Self::prepare(Connection::open_in_memory()?)
     }
 
-    fn of(connection: Connection) -> Result<Self, Error> {
+    fn prepare(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
         // Inboxes from earlier versions lack the column.
@@ -147,7 +147,7 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn find(&self, query: &Query) -> Result<Found, Error> {
+    pub(super) fn find(&self, query: &Query) -> Result<MessagePage, Error> {
         let (condition, values) = condition(query);
         let matching = format!("SELECT number, is_read FROM messages LEFT JOIN bodies USING (number) {condition} ORDER BY number DESC");
         let mut statement = self.connection.prepare_cached(&matching)?;
@@ -157,7 +157,7 @@ impl Table {
         let older: Vec<i64> =
             all.iter().map(|(number, _)| *number).filter(|number| position.is_none_or(|position| *number < position)).collect();
         let items = older.iter().take(query.limit).map(|number| self.read(*number, query.bodies)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Found {
+        Ok(MessagePage {
             has_more: older.len() > items.len(),
             items,
             total: all.len(),

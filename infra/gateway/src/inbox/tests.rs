@@ -67,11 +67,11 @@ fn search(inbox: &Inbox, part: &str) -> Vec<String> {
 fn emails_survive_a_restart_until_the_inbox_is_emptied() {
     let folder = Folder::new();
     let inbox = folder.open();
-    (1..=3).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+    (1..=3).for_each(|number| inbox.store(&mail(number)).unwrap());
     drop(inbox);
     let again = folder.open();
     assert_eq!(subjects(&again, Query::default()), ["Number 3", "Number 2", "Number 1"]);
-    again.deliver(&mail(4)).unwrap();
+    again.store(&mail(4)).unwrap();
     assert_eq!(subjects(&again, Query { to: Some(" USER4@example.com".to_owned()), ..Query::default() }), ["Number 4"]);
     again.clear().unwrap();
     assert!(subjects(&again, Query::default()).is_empty() && subjects(&folder.open(), Query::default()).is_empty());
@@ -82,14 +82,14 @@ fn the_oldest_emails_are_removed_at_the_limit() {
     let folder = Folder::new();
     let kept = KEPT as u128;
     for inbox in [folder.open(), memory()] {
-        (1..=kept + 5).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+        (1..=kept + 5).for_each(|number| inbox.store(&mail(number)).unwrap());
         let found = inbox.find(&Query { limit: 2, ..Query::default() }).unwrap();
         assert_eq!((found.total, found.has_more, found.items[1].subject.as_str()), (KEPT, true, &*format!("Number {}", kept + 4)));
         assert_eq!(subjects(&inbox, Query::default()).last().unwrap(), "Number 6");
     }
     let again = folder.open();
     again.delete(&message_id(mail(kept).id, 1)).unwrap();
-    (1..=2).for_each(|number| again.deliver(&mail(2 * kept + number)).unwrap());
+    (1..=2).for_each(|number| again.store(&mail(2 * kept + number)).unwrap());
     assert_eq!(subjects(&again, Query::default()).last().unwrap(), "Number 7", "a deleted email makes room for another");
 }
 
@@ -99,7 +99,7 @@ fn a_search_finds_any_substring_ignoring_case_and_without_patterns() {
     let ones = [("Grüße AUS Köln", "50% off", "<p>fifty</p>"), ("Other", "plain", "<b>Übergröße</b>")];
     for (number, (subject, text, html)) in (1..).zip(ones) {
         let (text, html) = (Some(text.to_owned()), Some(html.to_owned()));
-        inbox.deliver(&Mail { subject: subject.to_owned(), text, html, ..mail(number) }).unwrap();
+        inbox.store(&Mail { subject: subject.to_owned(), text, html, ..mail(number) }).unwrap();
     }
     let first = ["Grüße AUS Köln"];
     for part in ["grüße", "KÖLN", "50%", "user1@EXAMPLE", &mail(1).id.to_string()] {
@@ -109,7 +109,7 @@ fn a_search_finds_any_substring_ignoring_case_and_without_patterns() {
     for part in ["50_", "%off", "übergröße", "<b>", "' OR 1=1 --"] {
         assert!(search(&inbox, part).is_empty(), "{part}");
     }
-    inbox.deliver(&Mail { html: Some("<p>Only here</p>".to_owned()), ..mail(3) }).unwrap();
+    inbox.store(&Mail { html: Some("<p>Only here</p>".to_owned()), ..mail(3) }).unwrap();
     assert_eq!(search(&inbox, "only HERE"), ["Number 3"], "without a text, the HTML is searched");
 }
 
@@ -119,7 +119,7 @@ fn filters_combine_and_a_list_continues_before_a_given_email() {
     let other = ProjectId::parse("6a0c5a8e-58a1-4b0e-9a51-000000000009").unwrap();
     (1..=6).for_each(|number| {
         let project = if number % 2 == 0 { other.clone() } else { ProjectId::internal() };
-        inbox.deliver(&Mail { project, ..mail(number) }).unwrap();
+        inbox.store(&Mail { project, ..mail(number) }).unwrap();
     });
     let query = Query { project: Some(other.to_string()), q: Some("number".to_owned()), limit: 2, ..Query::default() };
     let page = inbox.find(&query).unwrap();
@@ -134,7 +134,7 @@ fn filters_combine_and_a_list_continues_before_a_given_email() {
 fn read_marks_are_set_explicitly_and_kept() {
     let folder = Folder::new();
     let inbox = folder.open();
-    inbox.deliver(&mail(1)).unwrap();
+    inbox.store(&mail(1)).unwrap();
     let id = message_id(mail(1).id, 1);
     assert!(!inbox.message(&id).unwrap().read && !inbox.message(&id).unwrap().read);
     assert!(inbox.mark(&id, true).unwrap().read);
@@ -153,7 +153,7 @@ fn read_marks_are_set_explicitly_and_kept() {
 fn the_source_is_the_stable_message_with_its_headers() {
     let inbox = memory();
     let unsubscribe = Some("https://example.com/off?code=1".to_owned());
-    inbox.deliver(&Mail { text: Some("Hello".to_owned()), unsubscribe, ..mail(1) }).unwrap();
+    inbox.store(&Mail { text: Some("Hello".to_owned()), unsubscribe, ..mail(1) }).unwrap();
     let id = message_id(mail(1).id, 1);
     let source = inbox.source(&id).unwrap();
     let head = ["From: Notes <notes@example.com>", "To: user1@example.com", "Subject: Number 1", "<https://example.com/off?code=1>"];
@@ -166,13 +166,13 @@ fn the_source_is_the_stable_message_with_its_headers() {
 #[test]
 fn the_source_says_which_emails_are_automatic_after_an_update_as_well() {
     let folder = Folder::new();
-    folder.open().deliver(&mail(1)).unwrap();
+    folder.open().store(&mail(1)).unwrap();
     // Inboxes from earlier versions lack this column.
     let database = rusqlite::Connection::open(folder.0.join("inbox.db")).unwrap();
     database.execute_batch("ALTER TABLE bodies DROP COLUMN is_automatic").unwrap();
     drop(database);
     let inbox = folder.open();
-    inbox.deliver(&Mail { is_automatic: true, ..mail(2) }).unwrap();
+    inbox.store(&Mail { is_automatic: true, ..mail(2) }).unwrap();
     let is_automatic = |number| inbox.source(&message_id(mail(number).id, 1)).unwrap().contains("Auto-Submitted: auto-generated");
     assert_eq!([1, 2].map(is_automatic), [false, true]);
 }
@@ -216,12 +216,12 @@ fn an_import_into_a_full_inbox_keeps_the_emails_that_were_sent_last() {
     let lines = [line("Oldest", 1), line("Newest", jiff::Timestamp::MAX.as_millisecond())];
     std::fs::write(mails.join("newest.jsonl"), lines.join("\n") + "\n").unwrap();
     let inbox = memory();
-    (1..=KEPT as u128).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+    (1..=KEPT as u128).for_each(|number| inbox.store(&mail(number)).unwrap());
     inbox.take_over(&mails).unwrap();
     let subjects = subjects(&inbox, Query::default());
     let (first, last) = (&*subjects[0], &**subjects.last().unwrap());
     assert_eq!((subjects.len(), first, last), (KEPT, "Newest", "Number 2"));
-    inbox.deliver(&mail(KEPT as u128 + 1)).unwrap();
+    inbox.store(&mail(KEPT as u128 + 1)).unwrap();
     assert_eq!(inbox.find(&Query::default()).unwrap().total, KEPT);
 }
 
@@ -245,6 +245,6 @@ fn files_left_by_an_interrupted_import_are_not_imported_twice() {
 fn deliveries_are_measured() {
     let folder = Folder::new();
     let (inbox, begun) = (folder.open(), std::time::Instant::now());
-    (1..=5000).for_each(|number| inbox.deliver(&mail(number)).unwrap());
+    (1..=5000).for_each(|number| inbox.store(&mail(number)).unwrap());
     println!("{:.0} emails/s", 5000.0 / begun.elapsed().as_secs_f64());
 }

@@ -17,12 +17,12 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 
 use super::{Keys, Role, finish_deletion, first_project, new_key};
-use crate::saved_keys::Saved;
+use crate::saved_keys::SavedKeys;
 
 /// Which of some keys a project has, whether it accepts them or not.
-struct Known(HashMap<Digest, ApiKey>);
+struct KnownKeys(HashMap<Digest, ApiKey>);
 
-impl Known {
+impl KnownKeys {
     async fn read(store: &Store, project: &Project, secrets: &[SecretString]) -> anyhow::Result<Self> {
         Ok(Self(store.api_keys(&project.id, secrets).await?))
     }
@@ -55,14 +55,14 @@ impl Keys {
     ///
     /// If a deleted project with the same id has data left, deletes this first; nothing else may
     /// write to the table meanwhile.
-    pub async fn start(&mut self, role: Role, saved: &Saved, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
+    pub async fn start(&mut self, role: Role, saved: &SavedKeys, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
             return Ok(true);
         };
         let old = role.names().map(|name| saved.value(name).map(SecretString::from));
         let secrets: Vec<SecretString> = self.secrets().into_iter().chain(old.iter().flatten().cloned()).collect();
-        let known = Known::read(store, &project, &secrets).await?;
+        let known = KnownKeys::read(store, &project, &secrets).await?;
         self.renew(role, &old, &known, clock.now(), entropy);
         let mut missing = Vec::new();
         for ((name, old), (kind, new)) in role.names().into_iter().zip(old).zip(self.pairs()) {
@@ -87,7 +87,7 @@ impl Keys {
     }
 
     /// Replaces keys that the project has, but does not accept.
-    fn renew(&mut self, role: Role, old: &[Option<SecretString>; 3], known: &Known, now: Timestamp, entropy: &Entropy) {
+    fn renew(&mut self, role: Role, old: &[Option<SecretString>; 3], known: &KnownKeys, now: Timestamp, entropy: &Entropy) {
         let id = &self.project_id;
         let secrets = [&mut self.client, &mut self.server, &mut self.admin];
         for (((name, old), kind), secret) in role.names().into_iter().zip(old).zip(KeyKind::ALL).zip(secrets) {
@@ -116,7 +116,7 @@ impl Keys {
             self.create(store, clock.now(), entropy).await?;
             return Ok(true);
         };
-        let known = Known::read(store, &project, &self.secrets()).await?;
+        let known = KnownKeys::read(store, &project, &self.secrets()).await?;
         let missing = self.pairs().into_iter().filter(|(_, secret)| known.get(secret).is_none()).collect();
         add(&project, missing, store, clock, entropy).await?;
         Ok(false)

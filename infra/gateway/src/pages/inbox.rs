@@ -1,4 +1,4 @@
-//! `/inbox`: emails stored instead of delivered, for all projects, newest first.
+//! `/inbox`: emails stored instead of sent, for all projects, newest first.
 
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
@@ -37,30 +37,30 @@ struct Filter {
 }
 
 #[derive(Deserialize)]
-struct Sent {
+struct MessageForm {
     action: String,
 }
 
 #[derive(Deserialize)]
-struct Cleared {
+struct ClearForm {
     #[serde(default)]
     confirm: String,
 }
 
 #[derive(Deserialize)]
-struct Shown {
+struct ViewQuery {
     view: Option<String>,
 }
 
 /// An email with the name of its project.
 #[derive(Serialize)]
-struct Named {
+struct MessageLine {
     #[serde(flatten)]
     message: Message,
     project: String,
 }
 
-impl Named {
+impl MessageLine {
     fn of(message: Message, projects: &[Project]) -> Self {
         let name = |id: &String| projects.iter().find(|project| project.id.as_str() == id).map(|project| project.name.clone());
         let project = message.project_id.as_ref().and_then(name).unwrap_or_default();
@@ -102,7 +102,7 @@ async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<
     let projects = projects(pages).await?;
     let limit = (limit * 2).to_string();
     let parameters = [("q", &*filter.q), ("to", &*filter.to), ("project", &*filter.project), ("limit", &*limit)];
-    let emails: Vec<Named> = found.items.into_iter().map(|message| Named::of(message, &projects)).collect();
+    let emails: Vec<MessageLine> = found.items.into_iter().map(|message| MessageLine::of(message, &projects)).collect();
     let html = pages.frame.page(
         "inbox",
         "/inbox",
@@ -124,7 +124,7 @@ async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<
 }
 
 /// Deletes all emails if the form contains the confirmation word.
-async fn clear(State(pages): State<Pages>, Form(Cleared { confirm }): Form<Cleared>) -> Response {
+async fn clear(State(pages): State<Pages>, Form(ClearForm { confirm }): Form<ClearForm>) -> Response {
     if confirm.trim() != "inbox" {
         let problem = Some("Nothing was deleted: type “inbox” to confirm.");
         return listed(&pages, Filter::default(), problem).await.unwrap_or_else(|refused| refused);
@@ -135,7 +135,7 @@ async fn clear(State(pages): State<Pages>, Form(Cleared { confirm }): Form<Clear
     }
 }
 
-async fn show(State(pages): State<Pages>, Path(id): Path<String>, Query(shown): Query<Shown>) -> Response {
+async fn show(State(pages): State<Pages>, Path(id): Path<String>, Query(shown): Query<ViewQuery>) -> Response {
     email(&pages, id, shown.view.as_deref()).await.unwrap_or_else(|refused| refused)
 }
 
@@ -155,7 +155,7 @@ async fn email(pages: &Pages, id: String, view: Option<&str>) -> Result<Response
         "links": links(&message.text),
         "headers": api::headers(&source),
         "source": source,
-        "email": Named::of(message, &projects(pages).await?),
+        "email": MessageLine::of(message, &projects(pages).await?),
     });
     Ok(pages.page("inbox_email", "/inbox", context))
 }
@@ -180,7 +180,7 @@ async fn html(State(pages): State<Pages>, Path(id): Path<String>) -> Response {
     }
 }
 
-async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(Sent { action }): Form<Sent>) -> Response {
+async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(MessageForm { action }): Form<MessageForm>) -> Response {
     let back = format!("/inbox/{id}");
     let done = match action.as_str() {
         "delete" => with(&pages, move |inbox| inbox.delete(&id)).await.map(|()| "/inbox"),

@@ -32,7 +32,7 @@ use infra::pages::{CONSOLE, Frame, Link};
 use request::wants_html;
 use state::{Pages, Parts};
 
-pub use self::state::Private;
+pub use self::state::PrivateDetails;
 use crate::inbox::Inbox;
 
 /// The pages of a gateway, except the public ones.
@@ -42,7 +42,7 @@ pub enum Extent {
     /// The console, where everyone must sign in.
     Console,
     /// The console, the inbox and the outbox, for holders of the page key.
-    Private(Private),
+    Private(PrivateDetails),
 }
 
 /// Adds the pages to the operations' router.

@@ -20,7 +20,7 @@ use super::{answer, outbox_entry};
 /// The number of entries listed by default.
 const LISTED: usize = 100;
 /// The maximum number of entries listed.
-const MOST: usize = 5_000;
+const MAX_ENTRIES: usize = 5_000;
 /// The number of entries read per query.
 const READ: usize = 500;
 /// The maximum number of a project's entries examined to find matches of the filter.
@@ -64,14 +64,14 @@ async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Respo
 }
 
 async fn listed(pages: &Pages, filter: &Filter) -> Result<Response, store::Error> {
-    let limit = filter.limit.unwrap_or(LISTED).clamp(1, MOST);
+    let limit = filter.limit.unwrap_or(LISTED).clamp(1, MAX_ENTRIES);
     let projects = pages.projects().await?;
     let mut rows = Vec::new();
     for project in projects.iter().filter(|project| filter.project.is_empty() || project.id.as_str() == filter.project) {
         rows.extend(entries(pages, project, filter, limit + 1).await?);
     }
     rows.sort_by_key(|row| std::cmp::Reverse(row.created_at_millis));
-    let has_more = rows.len() > limit && limit < MOST;
+    let has_more = rows.len() > limit && limit < MAX_ENTRIES;
     rows.truncate(limit);
     let parameters = [("q", &*filter.q), ("status", &*filter.status), ("project", &*filter.project)];
     let more = has_more.then(|| path_with("/outbox", &[&parameters[..], &[("limit", &*(limit * 2).to_string())]].concat()));
@@ -111,7 +111,7 @@ async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize
         let page = pages.app.store.outbox_entries(&project.id, listing, wanted).await?;
         looked_at += READ;
         for entry in &page.entries {
-            let row = Row::of(entry, project, addresses.of(pages, &project.id, &entry.to).await?);
+            let row = Row::of(entry, project, addresses.text(pages, &project.id, &entry.to).await?);
             if part.is_empty() || row.subject.to_lowercase().contains(&part) || row.to.to_lowercase().contains(&part) {
                 rows.push(row);
             }

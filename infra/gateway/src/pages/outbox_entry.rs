@@ -24,14 +24,14 @@ use super::outbox_words::{Addresses, failure, subject, tone, words};
 use super::state::Pages;
 
 #[derive(Deserialize, Clone)]
-pub(super) struct At {
+pub(super) struct EntryPath {
     project: String,
     id: String,
 }
 
 /// The fields that a form of the page sends.
 #[derive(Deserialize, Default)]
-pub(super) struct Sent {
+pub(super) struct EntryForm {
     action: String,
     #[serde(default)]
     at: String,
@@ -70,16 +70,16 @@ struct Problems {
 }
 
 /// The input of a rejected form, and its problems.
-struct Refused {
+struct FormRefusal {
     problems: Box<Problems>,
-    sent: Sent,
+    sent: EntryForm,
 }
 
-pub(super) async fn show(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
+pub(super) async fn show(State(pages): State<Pages>, Path(at): Path<EntryPath>) -> Response {
     page(&pages, &at, None).await
 }
 
-pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Response {
+pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<EntryPath>) -> Response {
     match pages.view(&at).await {
         Ok(Some((_, view))) => serve::email(html_of(&view).unwrap_or_default()),
         Ok(None) => StatusCode::NOT_FOUND.into_response(),
@@ -87,14 +87,19 @@ pub(super) async fn html(State(pages): State<Pages>, Path(at): Path<At>) -> Resp
     }
 }
 
-pub(super) async fn act(State(pages): State<Pages>, Path(at): Path<At>, extensions: Extensions, Form(sent): Form<Sent>) -> Response {
+pub(super) async fn act(
+    State(pages): State<Pages>,
+    Path(at): Path<EntryPath>,
+    extensions: Extensions,
+    Form(sent): Form<EntryForm>,
+) -> Response {
     match pages.change(&at, &sent, &extensions).await {
         Ok(()) => answer::see(&at.path()),
-        Err(problems) => page(&pages, &at, Some(Refused { problems, sent })).await,
+        Err(problems) => page(&pages, &at, Some(FormRefusal { problems, sent })).await,
     }
 }
 
-impl At {
+impl EntryPath {
     fn path(&self) -> String {
         format!("/outbox/{}/{}", self.project, self.id)
     }
@@ -102,7 +107,7 @@ impl At {
 
 impl Pages {
     /// An entry and its current view, if the entry exists.
-    async fn view(&self, at: &At) -> anyhow::Result<Option<(OutboxRow, OutboxView)>> {
+    async fn view(&self, at: &EntryPath) -> anyhow::Result<Option<(OutboxRow, OutboxView)>> {
         let (Ok(project), Ok(id)) = (ProjectId::parse(&at.project), EmailId::parse(&at.id)) else { return Ok(None) };
         let (store, now) = (&self.app.store, self.app.clock.now());
         let Some(row) = store.outbox_entry(&project, id).await? else { return Ok(None) };
@@ -112,7 +117,7 @@ impl Pages {
     }
 
     /// Performs a form's action, or returns the problems that prevent it.
-    async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Box<Problems>> {
+    async fn change(&self, at: &EntryPath, sent: &EntryForm, from: &Extensions) -> Result<(), Box<Problems>> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
         let call = if sent.etag.is_empty() { call } else { call.if_match(&sent.etag) };
@@ -122,7 +127,7 @@ impl Pages {
             Some("PRECONDITION_FAILED") => Err(Problems::whole(
                 "The email has changed since you opened the form. Copy what you typed, reload the page, and try again.",
             )),
-            Some("SCHEMA_ERROR") => Err(Problems::of_schema(&body)),
+            Some("SCHEMA_ERROR") => Err(Problems::from_schema_error(&body)),
             _ => Err(Problems::whole(body["error"].as_str().unwrap_or("The change failed; see the gateway's log."))),
         }
     }
@@ -130,11 +135,11 @@ impl Pages {
 
 impl Problems {
     fn whole(text: &str) -> Box<Self> {
-        Self::of("", text)
+        Self::in_field("", text)
     }
 
     /// A problem of one field of the operation's body.
-    fn of(field: &str, text: &str) -> Box<Self> {
+    fn in_field(field: &str, text: &str) -> Box<Self> {
         let mut problems = Box::<Self>::default();
         *problems.place(field) = Some(text.to_owned());
         problems
@@ -155,7 +160,7 @@ impl Problems {
 
     /// A `SCHEMA_ERROR`'s problems at their fields. Without problems in the body, the error
     /// concerns the whole form.
-    fn of_schema(error: &Value) -> Box<Self> {
+    fn from_schema_error(error: &Value) -> Box<Self> {
         let mut problems = Box::<Self>::default();
         let mut is_of_body = false;
         for problem in error["details"]["problems"].as_array().into_iter().flatten() {
@@ -168,7 +173,7 @@ impl Problems {
     }
 }
 
-impl Sent {
+impl EntryForm {
     /// The body of the operation's request for this form.
     fn patch(&self, now: Timestamp) -> Result<Value, Box<Problems>> {
         match self.action.as_str() {
@@ -178,12 +183,12 @@ impl Sent {
             "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
             "schedule" => {
                 let at: Timestamp =
-                    format!("{}Z", self.at).parse().map_err(|_| Problems::of("scheduled_at_millis", "Write a date and a time."))?;
+                    format!("{}Z", self.at).parse().map_err(|_| Problems::in_field("scheduled_at_millis", "Write a date and a time."))?;
                 Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
             }
             "edit" => {
                 let variables = if self.variables.trim().is_empty() { "{}" } else { &self.variables };
-                let unreadable = |error| Problems::of("variables", &format!("This is not a JSON object: {error}."));
+                let unreadable = |error| Problems::in_field("variables", &format!("This is not a JSON object: {error}."));
                 let variables: Value = serde_json::from_str(variables).map_err(unreadable)?;
                 // Browsers send line breaks as CRLF.
                 let lines = |text: &str| text.replace("\r\n", "\n");
@@ -197,7 +202,7 @@ impl Sent {
 }
 
 impl Fields {
-    fn of(view: &OutboxView, version: u64, refused: Option<&Refused>) -> Self {
+    fn of(view: &OutboxView, version: u64, refused: Option<&FormRefusal>) -> Self {
         let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default();
         let mut fields = Self {
             at: at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
@@ -222,19 +227,19 @@ impl Fields {
     }
 }
 
-async fn page(pages: &Pages, at: &At, refused: Option<Refused>) -> Response {
+async fn page(pages: &Pages, at: &EntryPath, refused: Option<FormRefusal>) -> Response {
     match shown(pages, at, refused.as_ref()).await {
         Ok(response) => response,
         Err(error) => answer::failed(&error),
     }
 }
 
-async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Result<Response> {
+async fn shown(pages: &Pages, at: &EntryPath, refused: Option<&FormRefusal>) -> anyhow::Result<Response> {
     let Some((OutboxRow { project, entry, version }, view)) = pages.view(at).await? else {
         return Ok(pages.gone("email", Link::new("Outbox", "/outbox")));
     };
     let entry = &*entry.shown();
-    let to = Addresses::default().of(pages, &project, &entry.to).await?;
+    let to = Addresses::default().text(pages, &project, &entry.to).await?;
     let name = pages.projects().await?.into_iter().find(|one| one.id == project).map_or_else(|| project.to_string(), |one| one.name);
     let status = entry.status();
     let context = json!({
@@ -327,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_problem_of_the_body_is_shown_at_its_field() {
-        let of = |problems: Value| Problems::of_schema(&json!({ "error": "does not fit", "details": { "problems": problems } }));
+        let of = |problems: Value| Problems::from_schema_error(&json!({ "error": "does not fit", "details": { "problems": problems } }));
         let problems = of(json!([
             { "path": "body.variables", "problem": "must be an object" },
             { "path": "body.scheduled_at_millis", "problem": "must be a number" },

@@ -47,7 +47,7 @@ pub(super) struct Addresses(BTreeMap<UserId, String>);
 
 impl Addresses {
     /// The addresses of an email's recipients, as text for a page.
-    pub(super) async fn of(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
+    pub(super) async fn text(&mut self, pages: &Pages, project: &ProjectId, to: &Recipients) -> Result<String, store::Error> {
         let user = match to {
             Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } if !emails.is_empty() => {
                 return Ok(emails.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));

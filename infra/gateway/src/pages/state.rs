@@ -19,7 +19,7 @@ use crate::page_key::PageKey;
 
 /// Details of the gateway, shown on the private pages.
 #[derive(Clone)]
-pub struct Private {
+pub struct PrivateDetails {
     /// The keys of the gateway's first project.
     pub keys: Keys,
     /// The file with the keys; `None` if the keys are only in memory.
@@ -41,7 +41,7 @@ pub(super) struct Parts {
     pub(super) inbox: Inbox,
     pub(super) frame: Frame,
     pub(super) reference: OnceLock<Result<Reference, String>>,
-    pub(super) private: Option<Private>,
+    pub(super) private: Option<PrivateDetails>,
 }
 
 impl std::ops::Deref for Pages {

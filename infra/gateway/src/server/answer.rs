@@ -12,21 +12,21 @@ use std::task::{Context, Poll, ready};
 use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
-use super::connections::{Held, Place};
+use super::connections::{HeldBytes, Place};
 
 /// The size of a part, in bytes. The buffer of the connection takes four of them.
 const PART: usize = 16 << 10;
 
 /// The part of an answer's body that is not written yet.
-pub(super) struct Unwritten {
+pub(super) struct UnwrittenBody {
     body: Body,
     /// The rest of the current frame.
     rest: Bytes,
     /// Keeps the bytes counted until the body has been passed on.
-    held: Option<Held>,
+    held: Option<HeldBytes>,
 }
 
-impl Unwritten {
+impl UnwrittenBody {
     pub(super) fn new(body: Body, place: &Place) -> Self {
         let bytes = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         Self { body, rest: Bytes::new(), held: (bytes > 0).then(|| place.hold(bytes)) }
@@ -44,7 +44,7 @@ impl Unwritten {
     }
 }
 
-impl HttpBody for Unwritten {
+impl HttpBody for UnwrittenBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -11,14 +11,14 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Sleep, sleep_until};
 
 use super::connection::Connection;
-use super::connections::{Held, Place};
+use super::connections::{HeldBytes, Place};
 
 /// A body with a deadline, whose bytes are counted as held by its connection.
 pub(super) struct TimedBody {
     body: Incoming,
     connection: Arc<Connection>,
     overdue: Pin<Box<Sleep>>,
-    held: Held,
+    held: HeldBytes,
     /// The bytes that have arrived.
     arrived: usize,
 }

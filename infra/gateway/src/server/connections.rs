@@ -24,26 +24,27 @@ use super::timeouts::Timeouts;
 /// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
 /// The minimum and maximum number of connections in total, whatever the machine allows.
-const BOUNDS: (u64, u64) = (16, 4096);
+const MIN_CONNECTIONS: u64 = 16;
+const MAX_CONNECTIONS: u64 = 4096;
 /// The maximum number of connections per address; half of the total if that is less.
-const MOST_OF_ONE: usize = 512;
+const MAX_PER_ADDRESS: usize = 512;
 /// The maximum number of bytes that all connections hold together.
 const MAX_HELD: usize = 64 << 20;
 /// How long a new connection waits for another one to close and make room.
-const PATIENCE: Duration = Duration::from_millis(100);
+const TIMEOUT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(crate) struct Connections {
-    most: usize,
-    most_of_one: usize,
+    max: usize,
+    max_per_address: usize,
     max_held: usize,
     timeouts: Timeouts,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     next: u64,
     by_id: BTreeMap<u64, Entry>,
     /// The bytes that the connections hold together.
@@ -61,12 +62,12 @@ struct Entry {
 
 /// The bytes of a body or an answer, counted until dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct HeldBytes {
     connections: Arc<Connections>,
     id: u64,
 }
 
-impl Held {
+impl HeldBytes {
     /// Counts this many bytes. If that is too many, closes connections that wait for their clients,
     /// possibly this one.
     pub(super) fn set(&self, bytes: usize) {
@@ -74,7 +75,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldBytes {
     fn drop(&mut self) {
         self.connections.open().hold(self.id, 0);
     }
@@ -99,9 +100,9 @@ impl Drop for Place {
 }
 
 impl Place {
-    /// Counts the bytes of a body or an answer that the connection holds ([`Held::set`]).
-    pub(super) fn hold(&self, bytes: usize) -> Held {
-        let held = Held { connections: Arc::clone(&self.connections), id: self.id };
+    /// Counts the bytes of a body or an answer that the connection holds ([`HeldBytes::set`]).
+    pub(super) fn hold(&self, bytes: usize) -> HeldBytes {
+        let held = HeldBytes { connections: Arc::clone(&self.connections), id: self.id };
         held.set(bytes);
         held
     }
@@ -117,18 +118,18 @@ impl Connections {
     /// Limits the number of connections according to the process's descriptor limit.
     pub(crate) fn by_descriptors(timeouts: Timeouts) -> Arc<Self> {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let most = descriptors.saturating_sub(RESERVED).clamp(BOUNDS.0, BOUNDS.1);
-        Self::new(usize::try_from(most).unwrap_or(MOST_OF_ONE), timeouts)
+        let max = descriptors.saturating_sub(RESERVED).clamp(MIN_CONNECTIONS, MAX_CONNECTIONS);
+        Self::new(usize::try_from(max).unwrap_or(MAX_PER_ADDRESS), timeouts)
     }
 
-    pub(super) fn new(most: usize, timeouts: Timeouts) -> Arc<Self> {
-        Self::holding(MAX_HELD, most, timeouts)
+    pub(super) fn new(max: usize, timeouts: Timeouts) -> Arc<Self> {
+        Self::holding(MAX_HELD, max, timeouts)
     }
 
     /// Connections that hold at most this many bytes.
-    pub(super) fn holding(max_held: usize, most: usize, timeouts: Timeouts) -> Arc<Self> {
-        let most_of_one = (most / 2).min(MOST_OF_ONE);
-        Arc::new(Self { most, most_of_one, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
+    pub(super) fn holding(max_held: usize, max: usize, timeouts: Timeouts) -> Arc<Self> {
+        let max_per_address = (max / 2).min(MAX_PER_ADDRESS);
+        Arc::new(Self { max, max_per_address, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
     }
 
     fn hold(&self, id: u64, bytes: usize) {
@@ -155,7 +156,7 @@ impl Connections {
         self.open().held
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -174,22 +175,22 @@ impl Connections {
                     Room::Never => return None,
                 }
             }
-            tokio::time::timeout(PATIENCE, freed).await.ok()?;
+            tokio::time::timeout(TIMEOUT, freed).await.ok()?;
         }
     }
 
-    fn take(self: &Arc<Self>, open: &mut Open, from: Option<IpAddr>) -> Place {
+    fn take(self: &Arc<Self>, open: &mut OpenConnections, from: Option<IpAddr>) -> Place {
         let (id, connection) = (open.next, Arc::new(Connection::new(self.timeouts)));
         open.next += 1;
         open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection), held: 0 });
         Place { connections: Arc::clone(self), id, connection }
     }
 
-    fn room(&self, open: &Open, from: Option<IpAddr>) -> Room {
+    fn room(&self, open: &OpenConnections, from: Option<IpAddr>) -> Room {
         let of_one = |one: IpAddr| open.by_id.values().filter(|entry| entry.from == Some(one)).count();
         let victim = match from {
-            Some(one) if of_one(one) >= self.most_of_one => open.longest_waiting(|entry| entry.from == Some(one)),
-            _ if open.by_id.len() >= self.most => open.longest_waiting_of_the_greediest(),
+            Some(one) if of_one(one) >= self.max_per_address => open.longest_waiting(|entry| entry.from == Some(one)),
+            _ if open.by_id.len() >= self.max => open.longest_waiting_of_the_greediest(),
             _ => return Room::Free,
         };
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
@@ -203,12 +204,12 @@ impl Connections {
         if let Some(victim) = victim {
             victim.evict();
             // A slower connection closes later.
-            let _ = tokio::time::timeout(PATIENCE, freed).await;
+            let _ = tokio::time::timeout(TIMEOUT, freed).await;
         }
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn hold(&mut self, id: u64, bytes: usize) {
         if let Some(entry) = self.by_id.get_mut(&id) {
             self.held = self.held.saturating_sub(entry.held).saturating_add(bytes);

@@ -24,14 +24,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use answer::Unwritten;
+use answer::UnwrittenBody;
 use api::http::client::PeerAddress;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
 use body::TimedBody;
-use connection::Watched;
+use connection::WatchedStream;
 use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -51,7 +51,7 @@ pub(crate) use timeouts::Timeouts;
 /// accepts 10 KB.
 const READ_BUFFER: usize = 64 << 10;
 /// The pause after the operating system failed to accept a connection.
-const PAUSE: Duration = Duration::from_millis(100);
+const COOLDOWN: Duration = Duration::from_millis(100);
 
 /// A router served on a port.
 pub(crate) struct Server {
@@ -89,7 +89,7 @@ impl Server {
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     self.connections.make_room().await;
-                    tokio::time::sleep(PAUSE).await;
+                    tokio::time::sleep(COOLDOWN).await;
                 }
             }
         }
@@ -117,7 +117,7 @@ impl Client {
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin, mut stop: watch::Receiver<bool>) {
         let connection = &self.place.connection;
         let service = service_fn(|request| self.answer(request));
-        let io = TokioIo::new(Watched::new(stream, Arc::clone(connection)));
+        let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(connection)));
         let mut served = std::pin::pin!(http1::Builder::new().max_buf_size(READ_BUFFER).serve_connection(io, service));
         let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut stopping = std::pin::pin!(stopped(&mut stop));
@@ -161,7 +161,7 @@ impl Client {
             // This response replaces the operation's response to an incomplete body.
             return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
         }
-        Ok(answer.map(|body| Body::new(Unwritten::new(body, &self.place))))
+        Ok(answer.map(|body| Body::new(UnwrittenBody::new(body, &self.place))))
     }
 
     /// Runs a request in a task of its own, which keeps the place of its connection.

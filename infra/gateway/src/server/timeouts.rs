@@ -23,7 +23,7 @@ impl Default for Timeouts {
 impl Timeouts {
     /// The timeouts of this process. Tests set shorter ones with `GATELET_TIMEOUTS=1,3600,3600`:
     /// for headers, bodies and idle connections, in seconds. Release builds ignore the variable.
-    pub(crate) fn of_process() -> Self {
+    pub(crate) fn from_environment() -> Self {
         if cfg!(debug_assertions)
             && let Some(text) = wire::environment::variable("GATELET_TIMEOUTS")
             && let Some(timeouts) = Self::parse(&text)

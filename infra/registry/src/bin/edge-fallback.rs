@@ -4,5 +4,5 @@ use registry::fallback;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run_router(fallback::NAME, App::without_secret, fallback::of_deployment).await
+    api::http::run_router(fallback::NAME, App::without_secret, fallback::deployment_router).await
 }

@@ -16,7 +16,7 @@ const PAGE: [(&str, &str); 3] = [
     ("sh", include_str!("../page/publish.sh.txt")),
 ];
 /// How often the page is made again.
-const ROUNDS: usize = 99;
+const REPETITIONS: usize = 99;
 
 /// The CPU time of this process, in microseconds.
 fn cpu() -> i64 {
@@ -34,7 +34,7 @@ pub fn measure(highlighted: impl Fn(&str, &str) -> String) {
         (cpu() - began, length)
     };
     let (first, length) = took();
-    let mut next: Vec<i64> = (0..ROUNDS).map(|_| took().0).collect();
+    let mut next: Vec<i64> = (0..REPETITIONS).map(|_| took().0).collect();
     next.sort_unstable();
-    println!("{first} {} {length}", next[ROUNDS / 2]);
+    println!("{first} {} {length}", next[REPETITIONS / 2]);
 }

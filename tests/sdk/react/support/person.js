@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { statusOf } from "../../browser/chromium.js";
 import { describe } from "../../browser/visit.js";
-import { PATIENCE_MILLIS, until } from "../../support/until.js";
+import { TIMEOUT_MILLIS, until } from "../../support/until.js";
 
 const PICTURES = process.env.PICTURES;
 const WIDTHS = [360, 1280];
@@ -44,7 +44,7 @@ export class Person {
       (route, request) => route.fulfill({ path: fileURLToPath(THIRD_PARTIES.get(new URL(request.url()).hostname)), contentType: "text/javascript" }),
     );
     it.page = await it.context.newPage();
-    it.page.setDefaultTimeout(PATIENCE_MILLIS);
+    it.page.setDefaultTimeout(TIMEOUT_MILLIS);
     it.#listen();
     return it;
   }

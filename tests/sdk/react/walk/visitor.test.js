@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PATIENCE_MILLIS } from "../../support/until.js";
+import { TIMEOUT_MILLIS } from "../../support/until.js";
 import { world } from "../support/world.js";
 
 const w = world({ options: {} });
@@ -15,7 +15,7 @@ test("a visitor's page works with the SDK's defaults, and sends events", async (
   await it.open("/");
   await it.is("nobody");
   await it.picture("visitor");
-  await it.page.waitForResponse((response) => response.url().endsWith("/analytics/events/batch"), { timeout: PATIENCE_MILLIS });
+  await it.page.waitForResponse((response) => response.url().endsWith("/analytics/events/batch"), { timeout: TIMEOUT_MILLIS });
   assert.ok(answers.includes("200 /auth/anonymous/sign-up"), `${answers}`);
   assert.ok(answers.includes("200 /analytics/events/batch"), `${answers}`);
   await it.open("/");

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::super::deployment::output::{Output, text};
-use super::super::deployment::{Administrator, Of, Session};
+use super::super::deployment::{Administrator, ProjectChoice, Session};
 use super::super::tools::Target;
 use crate::say::say;
 
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 100;
 #[derive(Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    of: Of,
+    of: ProjectChoice,
     /// Only entries about this user: an id or a verified primary email address
     #[arg(long, value_name = "USER")]
     user: Option<String>,

@@ -12,7 +12,7 @@ use wire::id::{ProjectId, UserId};
 use super::super::input::project_id;
 use super::super::tools::Target;
 use super::output::{Output, text};
-use super::session::{Ask, Session};
+use super::session::{ApiRequest, Session};
 
 /// The maximum number of items that a list request returns.
 const PAGE: usize = 100;
@@ -21,7 +21,7 @@ const NAMED: usize = 5;
 
 /// Selects a project of the deployment.
 #[derive(Args)]
-pub(crate) struct Of {
+pub(crate) struct ProjectChoice {
     /// The project. Default: the only project that your teams own
     #[arg(long, value_name = "ID")]
     pub(crate) project: Option<String>,
@@ -29,26 +29,26 @@ pub(crate) struct Of {
 
 /// Selects an item of a project by id.
 #[derive(Args)]
-pub(crate) struct One {
+pub(crate) struct ItemChoice {
     pub(crate) id: String,
     #[command(flatten)]
-    pub(crate) of: Of,
+    pub(crate) of: ProjectChoice,
 }
 
 /// Options of a command with output: the project and the format.
 #[derive(Args)]
-pub(crate) struct Common {
+pub(crate) struct CommonOptions {
     #[command(flatten)]
-    pub(crate) of: Of,
+    pub(crate) of: ProjectChoice,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
 /// Which items of a list are printed, and how.
 #[derive(Args)]
-pub(crate) struct Listed {
+pub(crate) struct ListOptions {
     #[command(flatten)]
-    pub(crate) of: Of,
+    pub(crate) of: ProjectChoice,
     /// How many items to print at most
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Listed {
     pub(crate) output: Output,
 }
 
-impl Listed {
+impl ListOptions {
     /// Prints the first items of the list at `path` in these columns. Skips query parameters
     /// without a value.
     pub(crate) async fn print<const N: usize>(
@@ -79,7 +79,7 @@ pub(crate) struct Administrator {
 
 impl Administrator {
     /// For a command that works only over the API.
-    pub(crate) async fn required(target: &Target, of: Of) -> anyhow::Result<Self> {
+    pub(crate) async fn required(target: &Target, of: ProjectChoice) -> anyhow::Result<Self> {
         Self::new(Session::required(target).await?, of.project.as_deref()).await
     }
 
@@ -103,7 +103,7 @@ impl Administrator {
     }
 
     pub(crate) async fn ask(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
-        self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
+        self.session.json(ApiRequest { method, path, body, project: Some(&self.project) }).await
     }
 
     /// One page of a list, and the cursor of the next page, if any.

@@ -13,7 +13,7 @@ use crate::http_client::http_client;
 
 pub(super) const INTERNAL: &str = "internal";
 const BASE: &str = "/api/v1";
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct Api {
     pub(super) url: String,
@@ -23,7 +23,7 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn new(url: String, client_key: Option<String>) -> anyhow::Result<Self> {
-        let client = http_client()?.timeout(PATIENCE).build()?;
+        let client = http_client()?.timeout(TIMEOUT).build()?;
         Ok(Self { url, client_key, client })
     }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::input::project_id;
 use super::super::tools::Target;
 use super::output::json;
-use super::session::{Ask, Session};
+use super::session::{ApiRequest, Session};
 use crate::say::say;
 
 #[derive(Args)]
@@ -37,7 +37,7 @@ impl Call {
         let body = self.body.map(body).transpose()?;
         let mut session = Session::required(target).await?;
         project.iter().try_for_each(|project| session.reaches(project))?;
-        let ask = Ask { method, path: &self.path, body: body.as_ref(), project: project.as_ref() };
+        let ask = ApiRequest { method, path: &self.path, body: body.as_ref(), project: project.as_ref() };
         let answer = session.text(ask).await?;
         match serde_json::from_str::<Value>(&answer) {
             Ok(answer) => json(&answer),

@@ -53,7 +53,7 @@ pub(crate) struct Logout {
 }
 
 #[derive(Deserialize)]
-struct Started {
+struct StartedLogin {
     device_code: String,
     user_code: String,
     verification_uri_complete: Url,
@@ -73,7 +73,7 @@ impl Login {
         if status != 200 {
             return Err(not_started(&api, status, &body, self.page.is_some()));
         }
-        let started: Started = serde_json::from_value(body).map_err(|_| api.foreign(status))?;
+        let started: StartedLogin = serde_json::from_value(body).map_err(|_| api.foreign(status))?;
         let link = &started.verification_uri_complete;
         say!("Open {}", plain(link.as_str()));
         say!("and confirm. The code is {}.", plain(&started.user_code));
@@ -149,7 +149,7 @@ fn open(link: &Url) {
 }
 
 /// Polls until the user confirms the sign-in; fails if they refuse, or do not decide in time.
-async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
+async fn wait(api: &Api, started: &StartedLogin) -> anyhow::Result<Tokens> {
     let end = Instant::now() + Duration::from_secs(started.expires_in);
     let mut interval = interval(started);
     while Instant::now() < end {
@@ -173,7 +173,7 @@ async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
 
 /// How long to wait before each poll. Tests set `GATELET_LOGIN_MILLIS` to override the deployment's
 /// interval; release builds ignore the variable.
-fn interval(started: &Started) -> Duration {
+fn interval(started: &StartedLogin) -> Duration {
     let of_test = || variable("GATELET_LOGIN_MILLIS")?.parse().ok().map(Duration::from_millis);
     let of_test = if cfg!(debug_assertions) { of_test() } else { None };
     of_test.unwrap_or(Duration::from_secs(started.interval.max(1)))

@@ -9,5 +9,5 @@ mod logins;
 pub(super) mod output;
 mod session;
 
-pub(super) use administrator::{Administrator, Common, Listed, Of, One};
+pub(super) use administrator::{Administrator, CommonOptions, ItemChoice, ListOptions, ProjectChoice};
 pub(super) use session::Session;

@@ -11,7 +11,7 @@ use super::api::{Api, deployment_url};
 use super::logins::{Login, Logins};
 use crate::data::Data;
 use crate::keys::{PROJECT_ID, Role};
-use crate::saved_keys::Saved;
+use crate::saved_keys::SavedKeys;
 
 pub(crate) struct Session {
     pub(super) api: Api,
@@ -24,7 +24,7 @@ enum Rights {
 }
 
 /// A request below `/api/v1`.
-pub(super) struct Ask<'a> {
+pub(super) struct ApiRequest<'a> {
     pub(super) method: Method,
     pub(super) path: &'a str,
     pub(super) body: Option<&'a Value>,
@@ -53,12 +53,12 @@ impl Session {
         match Self::chosen(target).await? {
             Some(session) => Ok(session),
             None if target.table.is_some() => bail!("this command works over the API, not on a table: leave out --table"),
-            None => Self::of_folder(target),
+            None => Self::from_folder(target),
         }
     }
 
     /// A session at the gateway that serves the data folder, with the folder's admin key.
-    fn of_folder(target: &Target) -> anyhow::Result<Self> {
+    fn from_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
             bail!("not signed in, and {} has no data of a gateway: `gateway login URL` signs in to a deployment", folder.display());
@@ -130,18 +130,18 @@ impl Session {
     /// Calls an operation with the user's own rights.
     pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         ensure!(self.only_project().is_none(), "this command acts for a user: `gateway login {}` signs in", self.url());
-        self.json(Ask { method, path, body, project: None }).await
+        self.json(ApiRequest { method, path, body, project: None }).await
     }
 
     /// Calls an operation that answers with JSON.
-    pub(super) async fn json(&mut self, ask: Ask<'_>) -> anyhow::Result<Value> {
+    pub(super) async fn json(&mut self, ask: ApiRequest<'_>) -> anyhow::Result<Value> {
         let text = self.text(ask).await?;
         serde_json::from_str(&text).map_err(|_| self.api.foreign(200))
     }
 
     /// Calls an operation; returns the text of its answer. If the access token has expired, as in a
     /// long export, retries with a new one.
-    pub(super) async fn text(&mut self, ask: Ask<'_>) -> anyhow::Result<String> {
+    pub(super) async fn text(&mut self, ask: ApiRequest<'_>) -> anyhow::Result<String> {
         let (mut status, mut text) = self.api.text(self.request(&ask)).await?;
         let is_expired = |text: &str| {
             let body: Value = serde_json::from_str(text).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Session {
         if status < 400 { Ok(text) } else { Err(self.refusal(status, &text, ask.project)) }
     }
 
-    fn request(&self, ask: &Ask<'_>) -> RequestBuilder {
+    fn request(&self, ask: &ApiRequest<'_>) -> RequestBuilder {
         let request = match (&self.rights, ask.project) {
             (Rights::User { access_token, .. }, None) => {
                 self.api.internal(ask.method.clone(), ask.path).header("x-service-access-token", access_token)
@@ -173,7 +173,7 @@ impl Session {
         }
     }
 
-    fn administer(&self, ask: &Ask<'_>, project: &ProjectId) -> RequestBuilder {
+    fn administer(&self, ask: &ApiRequest<'_>, project: &ProjectId) -> RequestBuilder {
         let request = self.api.request(ask.method.clone(), ask.path);
         request.header("x-service-project-id", project.as_str()).header("x-service-access-type", "admin")
     }
@@ -203,7 +203,7 @@ impl Session {
 /// The first project of a data folder, and its admin key.
 fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
     let file = data.keys_file();
-    let saved = Saved::read(Some(&file))?;
+    let saved = SavedKeys::read(Some(&file))?;
     let value = |name: &str| saved.value(name).with_context(|| format!("{} has no {name}: `gateway login URL` signs in", file.display()));
     let [.., admin] = Role::First.names();
     let project = ProjectId::parse(&value(PROJECT_ID)?).with_context(|| format!("{PROJECT_ID} in {} is no project id", file.display()))?;

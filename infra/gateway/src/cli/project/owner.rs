@@ -15,7 +15,7 @@ use crate::say::say;
 
 /// The owner of a new project: the team named by the command, or else the only team of the folder's
 /// project `internal`, provided that only the operator can create its users.
-pub(super) async fn of_new(tools: &Tools, target: &Target, owner: Option<&str>) -> anyhow::Result<Option<Team>> {
+pub(super) async fn find_owner(tools: &Tools, target: &Target, owner: Option<&str>) -> anyhow::Result<Option<Team>> {
     if let Some(owner) = owner {
         return Ok(Some(find_team(tools, owner).await?));
     }

@@ -9,7 +9,7 @@ use wire::entropy::Entropy;
 
 use super::super::confirm::deletion;
 use super::super::deployment::output::{self, Output, text, time};
-use super::super::deployment::{Administrator, Listed, Of, Session};
+use super::super::deployment::{Administrator, ListOptions, ProjectChoice, Session};
 use super::super::input::{new_password, patch};
 use super::super::tools::Target;
 use crate::say::say;
@@ -32,21 +32,21 @@ pub(crate) struct List {
     #[arg(long)]
     newest: bool,
     #[command(flatten)]
-    listed: Listed,
+    listed: ListOptions,
 }
 
 #[derive(Args)]
-pub(crate) struct One {
+pub(crate) struct UserChoice {
     /// The user's id or verified primary email address
     user: String,
     #[command(flatten)]
-    of: Of,
+    of: ProjectChoice,
 }
 
 #[derive(Args)]
 pub(crate) struct Set {
     #[command(flatten)]
-    one: One,
+    one: UserChoice,
     /// `path=value`; a value that is not JSON is used as text
     #[arg(required = true, value_name = "FIELD")]
     fields: Vec<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Set {
 #[derive(Args)]
 pub(crate) struct Delete {
     #[command(flatten)]
-    one: One,
+    one: UserChoice,
     /// The user's id, to skip the prompt
     #[arg(long, value_name = "ID")]
     confirm: Option<String>,
@@ -85,7 +85,7 @@ impl List {
     }
 }
 
-impl One {
+impl UserChoice {
     /// Finds the user; returns its path and its fields.
     async fn find(self, target: &Target) -> anyhow::Result<(Administrator, String, Value)> {
         let mut administrator = Administrator::required(target, self.of).await?;

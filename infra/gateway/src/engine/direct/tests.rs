@@ -23,20 +23,20 @@ use wire::entropy::Entropy;
 use self::requests::{Item, items, key, query, read_page, read_rows, text};
 use super::*;
 use crate::engine::connector::Connector;
-use crate::engine::{Engine, Fault, Observe, TABLE};
+use crate::engine::{Engine, InjectedError, Observe, TABLE};
 
 /// Two clients of one engine: one makes requests, the other reads without.
 struct World {
     requests: Client,
     direct: Client,
     database: Database,
-    recent: Arc<Recent>,
+    recent: Arc<RecentReads>,
 }
 
 /// A client that reads from the engine without requests.
-fn direct(database: &Database, recent: &Arc<Recent>, connector: impl HttpConnector + 'static) -> Client {
+fn direct(database: &Database, recent: &Arc<RecentReads>, connector: impl HttpConnector + 'static) -> Client {
     let client = Client::new(Endpoint::embedded(), connector);
-    client.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(recent))))
+    client.answered_by(Arc::new(DirectReader::new(database.clone(), Arc::clone(recent))))
 }
 
 impl World {
@@ -153,7 +153,7 @@ proptest! {
     }
 }
 
-fn of_partition(pk: &str) -> QueryInputBuilder {
+fn partition_query(pk: &str) -> QueryInputBuilder {
     QueryInput::builder().table_name(TABLE).key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk))
 }
 
@@ -170,7 +170,7 @@ async fn pages_follow_each_other_to_the_end() {
     }
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let page = world.read(of_partition("A").limit(2).set_exclusive_start_key(after)).await.unwrap();
+        let page = world.read(partition_query("A").limit(2).set_exclusive_start_key(after)).await.unwrap();
         found.extend(page.items.unwrap());
         after = page.last_evaluated_key;
         if after.is_none() {
@@ -194,9 +194,9 @@ async fn pages_follow_each_other_to_the_end() {
 
 /// A connector whose requests all fail.
 #[derive(Debug)]
-struct Broken;
+struct BrokenConnector;
 
-impl HttpConnector for Broken {
+impl HttpConnector for BrokenConnector {
     fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
         HttpConnectorFuture::ready(Err(ConnectorError::other("no request is expected".into(), None)))
     }
@@ -206,15 +206,15 @@ impl HttpConnector for Broken {
 async fn usual_reads_make_no_request_and_others_make_one() {
     let world = World::new().await;
     world.put(key("A", "1")).await;
-    let client = direct(&world.database, &world.recent, Broken);
+    let client = direct(&world.database, &world.recent, BrokenConnector);
     let found = rows_here(&client, TABLE, vec![Key::new("A", "1"), Key::new("A", "9")]).unwrap();
     assert_eq!(found, HashMap::from([(Key::new("A", "1"), key("A", "1"))]));
     assert!(rows_here(&client, "missing", vec![Key::new("A", "1")]).is_err());
-    let query = of_partition("A").scan_index_forward(false).filter_expression("attribute_not_exists(a)").limit(9).consistent_read(true);
+    let query = partition_query("A").scan_index_forward(false).filter_expression("attribute_not_exists(a)").limit(9).consistent_read(true);
     assert_eq!(client.call(query).await.unwrap().items, Some(vec![key("A", "1")]));
 
-    assert!(client.call(of_partition("A").return_consumed_capacity(ReturnConsumedCapacity::Total)).await.is_err());
-    assert!(client.call(of_partition("A").table_name("missing")).await.is_err());
+    assert!(client.call(partition_query("A").return_consumed_capacity(ReturnConsumedCapacity::Total)).await.is_err());
+    assert!(client.call(partition_query("A").table_name("missing")).await.is_err());
     assert!(client.call(PutItemInput::builder().table_name(TABLE).set_item(Some(key("A", "2")))).await.is_err());
 }
 
@@ -231,23 +231,23 @@ async fn rows_beyond_the_largest_answer_need_requests() {
 
 /// Records calls, and refuses queries.
 #[derive(Default)]
-struct Noted(Mutex<Vec<String>>);
+struct CallLog(Mutex<Vec<String>>);
 
-impl Observe for Noted {
-    fn before(&self, operation: &str, _: &[u8]) -> Option<Fault> {
+impl Observe for CallLog {
+    fn before(&self, operation: &str, _: &[u8]) -> Option<InjectedError> {
         self.0.lock().unwrap().push(operation.to_owned());
-        (operation == "Query").then(|| Fault::Refused { status: 400, body: r#"{"__type":"ValidationException"}"#.to_owned() })
+        (operation == "Query").then(|| InjectedError::Refused { status: 400, body: r#"{"__type":"ValidationException"}"#.to_owned() })
     }
 }
 
 #[tokio::test]
 async fn an_observer_sees_every_read_and_can_make_it_fail() {
-    let observer = Arc::new(Noted::default());
+    let observer = Arc::new(CallLog::default());
     let engine = Engine::open(None, &Entropy::system(), Some(observer.clone())).await.unwrap();
     let client = engine.store().client().clone();
     observer.0.lock().unwrap().clear();
     client.call(GetItemInput::builder().table_name(TABLE).set_key(Some(key("A", "1")))).await.unwrap();
     assert!(rows_here(&client, TABLE, vec![Key::new("A", "1")]).is_err());
-    assert!(client.call(of_partition("A")).await.is_err());
+    assert!(client.call(partition_query("A")).await.is_err());
     assert_eq!(*observer.0.lock().unwrap(), ["GetItem", "Query"]);
 }

@@ -14,39 +14,39 @@ fn row(text: &str) -> Arc<Row> {
     Arc::new(Row::new(item(text)))
 }
 
-fn unknown(recent: &Recent, key: Key) -> Unknown<Key> {
+fn unknown(recent: &RecentReads, key: Key) -> Unknown<Key> {
     match recent.find(&key) {
-        Found::Unknown(unknown) => unknown,
-        Found::Kept(row) => panic!("{row:?} is kept"),
+        Lookup::Unknown(unknown) => unknown,
+        Lookup::Kept(row) => panic!("{row:?} is kept"),
     }
 }
 
-fn is_kept(recent: &Recent, key: Key) -> bool {
-    matches!(recent.find(&key), Found::Kept(_))
+fn is_kept(recent: &RecentReads, key: Key) -> bool {
+    matches!(recent.find(&key), Lookup::Kept(_))
 }
 
 #[test]
 fn an_item_is_kept_until_it_is_written() {
-    let recent = Arc::new(Recent::default());
+    let recent = Arc::new(RecentReads::default());
     let other = (2..100).find(|sk| recent.group(&key(*sk)) != recent.group(&key(1))).expect("another group");
     for sk in [1, other] {
         recent.keep(unknown(&recent, key(sk)), &row("x"));
     }
-    let write = recent.write(Written::Items(vec![key(1)]));
+    let write = recent.write(WrittenItems::Items(vec![key(1)]));
     assert!(!is_kept(&recent, key(1)) && is_kept(&recent, key(other)));
     recent.keep(unknown(&recent, key(1)), &row("x"));
     assert!(!is_kept(&recent, key(1)), "the write is under way");
     drop(write);
     recent.keep(unknown(&recent, key(1)), &row("y"));
     assert!(is_kept(&recent, key(1)));
-    drop(recent.write(Written::Any));
+    drop(recent.write(WrittenItems::Any));
     assert!(!is_kept(&recent, key(1)) && !is_kept(&recent, key(other)));
 }
 
 #[test]
 fn an_item_that_was_read_during_a_write_is_not_kept() {
-    let recent = Arc::new(Recent::default());
-    for written in [|| Written::Items(vec![key(1)]), || Written::Any] {
+    let recent = Arc::new(RecentReads::default());
+    for written in [|| WrittenItems::Items(vec![key(1)]), || WrittenItems::Any] {
         let before = unknown(&recent, key(1));
         let write = recent.write(written());
         let during = unknown(&recent, key(1));
@@ -60,20 +60,20 @@ fn an_item_that_was_read_during_a_write_is_not_kept() {
 
 #[test]
 fn neither_many_items_nor_large_ones_fill_the_memory() {
-    let recent = Recent::default();
-    recent.keep(unknown(&recent, key(0)), &row(&"x".repeat(LARGEST)));
+    let recent = RecentReads::default();
+    recent.keep(unknown(&recent, key(0)), &row(&"x".repeat(MAX_ITEM_BYTES)));
     assert!(!is_kept(&recent, key(0)));
-    for sk in 1..=MOST + 10 {
+    for sk in 1..=MAX_ROWS + 10 {
         recent.keep(unknown(&recent, key(sk)), &row("x"));
         assert!(is_kept(&recent, key(1)), "the first is used the most");
     }
-    assert_eq!(recent.state().rows.len(), MOST);
+    assert_eq!(recent.state().rows.len(), MAX_ROWS);
     assert!(!is_kept(&recent, key(2)));
 }
 
 #[test]
 fn an_item_counts_with_the_overhead_of_its_maps_and_lists() {
-    let recent = Recent::default();
+    let recent = RecentReads::default();
     let small = || AttributeValue::M(item(""));
     let list =
         |value: &dyn Fn() -> AttributeValue| HashMap::from([("a".to_owned(), AttributeValue::L((0..4096).map(|_| value()).collect()))]);
@@ -93,7 +93,7 @@ fn an_item_counts_with_the_overhead_of_its_maps_and_lists() {
 
 #[test]
 fn expired_items_are_forgotten_when_others_are_kept() {
-    let recent = Recent::default();
+    let recent = RecentReads::default();
     for sk in 0..10 {
         recent.keep(unknown(&recent, key(sk)), &row("x"));
     }

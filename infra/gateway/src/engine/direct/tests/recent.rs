@@ -43,8 +43,8 @@ impl World {
     fn is_kept(&self, key: &Item) -> bool {
         let key = Key::of(key).unwrap();
         let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };
-        let is_page_kept = matches!(self.recent.find_page(&read), Found::Kept(_));
-        is_page_kept && matches!(self.recent.find(&key), Found::Kept(_))
+        let is_page_kept = matches!(self.recent.find_page(&read), Lookup::Kept(_));
+        is_page_kept && matches!(self.recent.find(&key), Lookup::Kept(_))
     }
 
     async fn write(&self, write: TransactWriteItem) {

@@ -11,9 +11,9 @@ use crate::operation::Operation;
 
 /// The maximum length of an operation's name, in characters: a Lambda's name has at most 64, and
 /// `gatelet-`, the stage (at most 12) and a dash take 21.
-const LONGEST_NAME: usize = 43;
+const MAX_NAME: usize = 43;
 /// The maximum length of a summary, one line of the OpenAPI document.
-const LONGEST_SUMMARY: usize = 120;
+const MAX_SUMMARY: usize = 120;
 /// The field of the request body in a created operation.
 pub(super) const BODY: &str = "text";
 /// Fields that a created operation's response may have in addition to the path parameters.
@@ -29,7 +29,7 @@ const KEYWORDS: [&str; 51] = [
 
 /// An operation to create.
 #[derive(Debug, Args)]
-pub struct Asked {
+pub struct OperationRequest {
     /// The folder below `functions/`
     pub area: String,
     /// The operation's name without the area, as in `session-list`
@@ -55,8 +55,8 @@ pub struct NewOperation {
 
 impl NewOperation {
     /// Validates the arguments against the areas below `root` and the existing operations.
-    pub fn of(asked: Asked, root: &Path, existing: &[Operation]) -> anyhow::Result<Self> {
-        let Asked { area, name, method, path, summary } = asked;
+    pub fn validate(request: OperationRequest, root: &Path, existing: &[Operation]) -> anyhow::Result<Self> {
+        let OperationRequest { area, name, method, path, summary } = request;
         let areas: BTreeSet<&str> = existing.iter().map(Operation::area).collect();
         let is_area = areas.contains(area.as_str()) && root.join("functions").join(&area).is_dir();
         ensure!(is_area, "unknown area {area:?}: expected one of {}", areas.into_iter().collect::<Vec<_>>().join(", "));
@@ -80,10 +80,10 @@ impl NewOperation {
             );
         }
         let summary = summary.unwrap_or_else(|| in_words(&name));
-        let is_line = !summary.is_empty() && summary.chars().count() <= LONGEST_SUMMARY;
+        let is_line = !summary.is_empty() && summary.chars().count() <= MAX_SUMMARY;
         ensure!(
             is_line && !summary.contains(['\n', '"', '\\']) && !summary.ends_with('.'),
-            "the summary must be one line of at most {LONGEST_SUMMARY} characters, without quotes, backslashes or a final full stop"
+            "the summary must be one line of at most {MAX_SUMMARY} characters, without quotes, backslashes or a final full stop"
         );
         Ok(Self { area, name, verb, path, summary })
     }
@@ -110,7 +110,7 @@ fn check_name(area: &str, name: &str) -> anyhow::Result<()> {
     );
     ensure!(!KEYWORDS.contains(&name), "{name:?} is a keyword of Rust: choose another name");
     let length = area.len() + 1 + name.len();
-    ensure!(length <= LONGEST_NAME, "{area}-{name} has {length} characters, but the name of a function may have at most {LONGEST_NAME}");
+    ensure!(length <= MAX_NAME, "{area}-{name} has {length} characters, but the name of a function may have at most {MAX_NAME}");
     Ok(())
 }
 

@@ -7,14 +7,14 @@ use serde::Deserialize;
 /// The credentials in that JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Found {
+pub(super) struct JsonCredentials {
     access_key_id: String,
     secret_access_key: String,
     #[serde(alias = "Token")]
     session_token: Option<String>,
 }
 
-impl Found {
+impl JsonCredentials {
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Credentials> {
         // The error must not quote the input, which may contain a secret.
         let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("expected JSON with AccessKeyId and SecretAccessKey"))?;
