@@ -23,13 +23,13 @@ macro_rules! sign_in {
 
         /// The bot challenge was shown but not solved, or cannot be checked.
         #[error("{message}")]
-        #[hint("Show the message, and let the user solve another challenge; the log of the service has the reason.")]
+        #[hint("Show the message, and let the user solve another challenge; the service's log has the reason.")]
         #[answer(BAD_REQUEST, Sdks::Since2_8_108)]
         BotChallengeFailed { message: String },
 
         /// The project does not use proof of work as its bot challenge.
         #[error("the project does not use proof of work as its bot challenge")]
-        #[hint("Set `config.bot_challenge.provider` of the project to `altcha`, or use the challenge that is configured.")]
+        #[hint("Set the project's `config.bot_challenge.provider` to `altcha`, or use the challenge that is configured.")]
         #[answer(FORBIDDEN, Sdks::None)]
         BotChallengeNotEnabled,
 
@@ -104,25 +104,25 @@ macro_rules! sign_in {
 
         /// The code or invitation does not exist, or a change to the account has made it invalid.
         #[error("the code or invitation does not exist or is no longer valid")]
-        #[hint("Check that the code is complete; get a new one by a new email, or by starting the sign-in or setup again.")]
+        #[hint("Check that the code is complete. For a new code, request another email, or start the sign-in or setup again.")]
         #[answer(NOT_FOUND, Sdks::All)]
         VerificationCodeNotFound,
 
         /// The code has expired.
         #[error("the code has expired")]
-        #[hint("Get a new code: have a new email sent, or start the sign-in or setup again.")]
+        #[hint("Get a new code: request another email, or start the sign-in or setup again.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         VerificationCodeExpired,
 
         /// The code or invitation was used before.
         #[error("the code or invitation has been used")]
-        #[hint("If it did its work, nothing is needed; otherwise get a new code by a new email, or by starting again.")]
+        #[hint("If it had its effect, nothing needs to be done. Otherwise, get a new code: request another email, or start again.")]
         #[answer(CONFLICT, Sdks::All)]
         VerificationCodeAlreadyUsed,
 
         /// The code was tried too many times.
         #[error("the code was tried too many times")]
-        #[hint("Get a new code: have a new email sent, or start the sign-in or setup again.")]
+        #[hint("Get a new code: request another email, or start the sign-in or setup again.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         VerificationCodeMaxAttemptsReached,
 
@@ -134,7 +134,7 @@ macro_rules! sign_in {
 
         /// The code from the authenticator app is wrong or was used before.
         #[error("the code from the authenticator app is wrong or was used before")]
-        #[hint("Ask for the next code; check the clock of the user's device.")]
+        #[hint("Ask for the app's next code; check the clock of the user's device.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidTotpCode,
 
