@@ -34,7 +34,7 @@ export const mails = {
       lead: "The emails that the service sends. Deleting your version of a built-in template restores the built-in one.",
       create: "Create template",
       delete: "Delete template",
-      deleteText: "A built-in template returns to its built-in source.",
+      deleteText: "A built-in template gets its built-in source back.",
       none: { title: "No templates", text: "Templates are listed here." },
     },
     themes: {

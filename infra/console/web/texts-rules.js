@@ -35,7 +35,7 @@ export const rules = {
   country: "Country",
   countryHelp: "Two letters, such as DE.",
   bot: "Bot score",
-  abuse: "Score for abuse of free trials",
+  abuse: "Free-trial abuse score",
   challenge: "Bot challenge",
   challenges: { ok: "Passed", invalid: "Failed", error: "Could not be checked" },
   verdict: "Result",

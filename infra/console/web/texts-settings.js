@@ -32,7 +32,7 @@ export const settings = {
     logo_full_dark_mode_url: "The same for dark backgrounds. Empty: none.",
     display_name: "Users see this name.",
     description: "What the project is for.",
-    "config.sign_up_enabled": "Off: only you and your servers create users.",
+    "config.sign_up_enabled": "Off: only you and your servers can create users.",
     "config.credential_enabled": "",
     "config.password_min_length": "In characters: 8 to 128.",
     "config.magic_link_enabled": "",
@@ -43,7 +43,7 @@ export const settings = {
       "Passkeys of these domains also work on your trusted domains: at most 10, one per line.",
     "config.require_email_verification": "Until they do, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets that user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes the existing user over, without its password and teams; if the provider has not, the sign-in is refused. A second user cannot sign in with the address by itself.",
+      "Linking lets that user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, which loses its password and teams; if the provider has not, the sign-in is refused. A second user cannot sign in with the address by itself.",
     "config.client_user_deletion_enabled": "In your app. You and your servers always can.",
     "config.user_default_permissions": "One permission of the project per line.",
     "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",
@@ -56,17 +56,17 @@ export const settings = {
     "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "A device on which the second factor was proved is not asked again for so long: 1 to 90; 0 always asks.",
+      "For how long a device on which the second factor was proved is not asked again: 1 to 90; 0 always asks.",
     "config.passkey_replaces_second_factor":
       "Signing in with a passkey then asks for nothing more, provided that the device has checked who holds it.",
     "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
-    "config.allow_localhost": "Redirects may lead to any port of localhost. Off for projects in production.",
-    "config.require_publishable_client_key": "Requests of apps without the client key are refused.",
+    "config.allow_localhost": "Redirects can lead to any port of localhost. Turn this off for projects in production.",
+    "config.require_publishable_client_key": "Requests from apps without the client key are refused.",
     "config.client_team_creation_enabled": "In your app. You and your servers always can.",
-    "config.max_teams_per_user": "In your app: 0 to 200. You and your servers create as many as you like.",
+    "config.max_teams_per_user": "In your app: 0 to 200. You and your servers can create any number.",
     "config.anonymous_creation_enabled":
-      "Teams, addresses, passkeys, API keys and the like. Anybody can be an anonymous user without limits that matter to them.",
-    "config.member_invitations_enabled": "Off: only members who have been granted the permission to invite.",
+      "Teams, addresses, passkeys, API keys and the like. Anybody can become an anonymous user, any number of times.",
+    "config.member_invitations_enabled": "Off: only members with the permission to invite can do so.",
     "config.create_team_on_sign_up": "",
     "config.team_creator_default_permissions": "One permission per line.",
     "config.team_member_default_permissions": "One permission per line.",
@@ -87,7 +87,7 @@ export const settings = {
     "config.bot_challenge.send_sign_in_code": "When somebody asks for an emailed code or link.",
     "config.bot_challenge.oauth": "When somebody signs in with a provider. Linking an account never needs a challenge.",
     "config.bot_challenge_usual_requests_per_hour":
-      "Above this number, requests count as suspicious: sign-ins with providers are counted separately, sign-ups and emails together. 1 to 1,000,000.",
+      "Above this number, requests count as suspicious. Sign-ins with providers are counted separately, sign-ups and emails together. 1 to 1,000,000.",
     "config.audit_log_retention_days": "1 to 400. Applies to entries written from now on.",
   },
   options: {
@@ -174,7 +174,7 @@ export const settings = {
     "config.audit_log_retention_days": "Keep entries for (days)",
   },
   test: "Send test email",
-  testText: "Tries a mail server before you store it.",
+  testText: "Tests a mail server before you save it.",
   testSent: "The mail server accepted the email.",
   testFailed: "The mail server did not accept the email.",
   testFields: {
