@@ -47,7 +47,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// A link that the trail of this project must contain: its number and digest, as printed by
-        /// an earlier run or logged by `workers-trail`. Detects a trail that was reset to an
+        /// an earlier run or logged by `workers-trail`. Detects whether the trail was reset to an
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,

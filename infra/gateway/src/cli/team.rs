@@ -38,7 +38,7 @@ pub(super) enum Command {
     },
     /// Add a user to a team: over the API, or with --data or --table in the project `internal`
     Add(Membership),
-    /// Remove a user from a team, likewise
+    /// Remove a user from a team: over the API, or with --data or --table in the project `internal`
     Remove(Membership),
     /// Delete a team, permanently
     Delete {

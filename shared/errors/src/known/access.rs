@@ -121,7 +121,7 @@ macro_rules! access {
         #[answer(UNAUTHORIZED, Sdks::None)]
         AdminAccessTokenUserNotFound,
 
-        /// The operation only exists in the project `internal`.
+        /// The operation exists only in the project `internal`.
         #[error("this operation exists only in the project `internal`")]
         #[hint("Repeat the request with the project id `internal`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -134,7 +134,7 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project lacks the bundle id of an app that signs in with Apple.
+        /// The project has no app's bundle id for signing in with Apple.
         #[error("the project has no app's bundle id for signing in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]

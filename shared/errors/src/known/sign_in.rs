@@ -144,8 +144,8 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user does not have an authenticator app; recovery codes only replace the codes of an
-        /// app.
+        /// The user does not have an authenticator app; recovery codes only stand in for an app's
+        /// codes.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]

@@ -57,13 +57,13 @@ macro_rules! teams {
         #[answer(FORBIDDEN, Sdks::Since2_8_108)]
         TeamInvitationEmailMismatch,
 
-        /// The team has the maximum number of unanswered invitations by members.
+        /// The team has the maximum number of unanswered invitations from members.
         #[error("a team can have at most {max} unanswered invitations: revoke one first")]
         #[hint("Revoke one, wait until one is accepted or expires, or invite with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
-        /// The operation requires a team permission that the user lacks.
+        /// The operation requires a team permission that the user does not have.
         #[error("this requires the permission {permission_id} in team {team_id}")]
         #[hint("Grant the permission in `details`, or call with server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -27,7 +27,7 @@ macro_rules! users {
         #[answer(BAD_REQUEST, Sdks::None)]
         PrimaryEmailRequired,
 
-        /// The project does not let users delete themselves.
+        /// The project does not let users delete their own account.
         #[error("the project does not let users delete their own account")]
         #[hint("Set `config.client_user_deletion_enabled` of the project to `true`, or delete the user with server access.")]
         #[answer(FORBIDDEN, Sdks::None)]
