@@ -50,7 +50,7 @@ export const mails = {
       lead: "Emails that you write once and send to users you choose.",
       create: "Create draft",
       delete: "Delete draft",
-      deleteText: "Emails that were already sent stay in the outbox.",
+      deleteText: "Emails that were already sent are kept in the outbox.",
       none: { title: "No drafts yet", text: "Write an announcement here, preview it, and send it." },
     },
   },

@@ -21,7 +21,7 @@ export const settings = {
   about: {
     "second-factor": "Who must have a second factor.",
     domains: "Links in emails and redirects lead only to these domains.",
-    emails: "Without a mail server of your own, emails are sent by the deployment.",
+    emails: "Without your own mail server, the deployment sends the emails.",
     bots: "Challenges that keep programs from signing up.",
   },
   /** For settings whose API description does not help in the form. */
@@ -187,7 +187,7 @@ export const settings = {
     sender_name: "Sender name",
   },
   transfer: "Transfer project",
-  transferText: "Members of the other team can then open the project, and those of this one no longer can.",
+  transferText: "Members of the other team can then open the project, and members of this team no longer can.",
   newOwner: "New owner",
   delete: "Delete project",
   deleteText: (users) =>

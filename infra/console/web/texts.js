@@ -117,7 +117,7 @@ export const texts = {
   methods: { password: "Password", otp: "Emailed code or link", passkey: "Passkey", oauth: "Provider" },
   projects: {
     title: "Projects",
-    lead: "Each project has users, teams, keys and settings of its own.",
+    lead: "Each project has its own users, teams, keys and settings.",
     name: "Name",
     nameHelp: "Users see this name.",
     description: "Description",
@@ -313,7 +313,7 @@ export const texts = {
     readOnlyMetadataHelp: "JSON. Members can read it.",
     delete: "Delete team",
     deleteText:
-      "Deletes the team with its memberships, permissions, invitations and API keys. Its members stay users. This cannot be undone.",
+      "Deletes the team with its memberships, permissions, invitations and API keys. Its members remain users. This cannot be undone.",
   },
   permissions: {
     title: "Permissions",
@@ -360,7 +360,7 @@ export const texts = {
       twitch: "Twitch",
     },
     other: "Another OpenID issuer",
-    idHelp: "A name of your own, which is part of the redirect URL. It cannot be changed later.",
+    idHelp: "A name that you choose, which is part of the redirect URL. It cannot be changed later.",
     redirect: "Register this redirect URL at the provider:",
     guide: "Where to register it:",
     guideLink: "guide to Google, GitHub and others",

@@ -119,7 +119,7 @@ impl Command {
     async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
         match self {
             Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
-                bail!("--internal and --id work on the data, not over the API: name the data with --table NAME or --data DIR")
+                bail!("--internal and --id work in a data folder or a table, not over the API: name it with --data DIR or --table NAME")
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
             Self::Transfer { id, team } => api::transfer(session, &id, &team).await,

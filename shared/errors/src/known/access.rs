@@ -99,7 +99,7 @@ macro_rules! access {
         /// The admin access token is malformed or was not signed by this service, or its user is
         /// restricted.
         #[error("the admin access token is malformed or was not issued by this service, or its user is restricted")]
-        #[hint("Send an access token of a user of the project `internal` who is not restricted.")]
+        #[hint("Send an access token of an unrestricted user in the project `internal`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         UnparsableAdminAccessToken,
 
