@@ -16,7 +16,7 @@ Requests with server or admin access can create teams, memberships and invitatio
 maximum. The others are part of their owner's item, which every request reads, so the maximum
 applies to servers as well.
 
-Anonymous users have no quota: these operations answer 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
+Anonymous users have no quota: these operations respond with 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
 unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody,
 create a team's keys or upload pictures (a user has only one picture, but it can be large). A
 personal team that the project gives its users (`create_team_on_sign_up`) does not count.
