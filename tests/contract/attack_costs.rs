@@ -137,7 +137,7 @@ users and their data are in other partitions. How much each response reads
   query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in
   another form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
   redirected without a read. A page or list after the last post reads no posts. Only an `offset`
-  that is a multiple of 100 gives a long list; others end at the next multiple. So each long
+  that is a multiple of 100 returns a long list; other lists end at the next multiple. So each long
   response is read a few times a minute for each place where CloudFront caches it, however many
   requests there are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content

@@ -4,7 +4,7 @@
 export const account = {
   signIn: {
     title: "Sign in",
-    lead: "As a user of the project “internal”, you see and create the projects of your teams.",
+    lead: "As a user of the project “internal”, you can see your teams’ projects and create new ones.",
     link: "To use the first project without signing in, open the link that the gateway prints when it starts. This command prints it again:",
     email: "Email address",
     password: "Password",
@@ -27,12 +27,12 @@ export const account = {
   },
   reset: {
     title: "Set a new password",
-    lead: "All your sessions end, and you sign in with the new password.",
+    lead: "All your sessions end, and you have to sign in with the new password.",
     password: "New password",
     verb: "Set password",
     done: "The new password is set, and all sessions have ended. Sign in with the new password.",
     again: "Ask for a new link",
-    missing: "Open the link in the email again: for your safety, this page forgets the code of the link when it is reloaded.",
+    missing: "Open the link in the email again: for your safety, this page forgets the link’s code when it is reloaded.",
     broken: {
       VERIFICATION_CODE_ALREADY_USED: "This link was used before. It works once.",
       VERIFICATION_CODE_EXPIRED: "This link has expired.",
@@ -63,7 +63,7 @@ export const account = {
     passkeysText: "A passkey signs you in without a password. It works at this address of the console.",
     addPasskey: "Add a passkey",
     noPasskeys: "Passkeys are switched off in the project “internal”. Its operator can switch them on:",
-    noPasskeySite: "Passkeys need a name and HTTPS, or localhost: this browser cannot use them at this address.",
+    noPasskeySite: "Passkeys need a host name and HTTPS, or localhost: this browser cannot use them at this address.",
     password: "Password",
     oldPassword: "Current password",
     newPassword: "New password",

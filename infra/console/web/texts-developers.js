@@ -67,7 +67,7 @@ export const developers = {
     replayText: "The endpoint receives the event again.",
     replayFailed: "Deliver failed events again",
     replayFailedText:
-      "Every event whose eight attempts all failed is delivered again, unless it has been already. Message ids stay the same, so that your server recognises events that it has already received.",
+      "Every event whose eight attempts all failed is delivered again, unless that has already been done. Message ids stay the same, so that your server recognises events that it has already received.",
     period: "Events of",
     periods: [
       [3, "the last 3 days"],
@@ -80,7 +80,7 @@ export const developers = {
     rotateText: "The old secret remains valid for a day, so that you can update your server.",
     delete: "Delete endpoint",
     deleteText: "Nothing more is delivered to it, and its deliveries are deleted.",
-    none: { title: "No endpoints yet", text: "Let a server of yours know when a user signs up or a team changes." },
+    none: { title: "No endpoints yet", text: "Let your server know when a user signs up or a team changes." },
     noDelivery: {
       title: "No deliveries yet",
       text: "What is delivered to this endpoint is listed here. Send a test event to see the first one.",
@@ -88,7 +88,7 @@ export const developers = {
   },
   reference: {
     title: "API reference",
-    lead: "Every operation, to read and to try with this project.",
+    lead: "Every operation, to read about and to try with this project.",
     docs: "Read them in the documentation",
     search: "Search operations",
     operation: "Operation",

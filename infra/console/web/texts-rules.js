@@ -2,7 +2,7 @@
 
 export const rules = {
   title: "Sign-up rules",
-  lead: "Who may sign up, decided in the order of priority.",
+  lead: "Who can sign up. The rules are evaluated by priority.",
   parts: { rules: "Rules", test: "Tester" },
   rule: "Rule",
   create: "Create rule",

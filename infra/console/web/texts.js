@@ -131,7 +131,7 @@ export const texts = {
   },
   metrics: {
     lead: "The last 30 days, in UTC. Figures lag behind by up to two minutes.",
-    notCounted: "The users of this project have not been counted yet, so these figures only include changes since the audit log began. This command counts the users:",
+    notCounted: "The users of this project have not been counted yet, so these figures include only changes since the audit log began. This command counts the users:",
     users: "Users",
     usersHelp: (verified, anonymous) => `${count(verified)} verified, ${count(anonymous)} anonymous`,
     mau: "Active in 30 days",
@@ -269,7 +269,7 @@ export const texts = {
     started: "Started",
     impersonation: "impersonation",
     end: "End session",
-    endText: "Its access tokens stop working with the next request.",
+    endText: "Its access tokens stop working immediately.",
     endAll: "End all sessions",
     endAllText: "The user is signed out everywhere.",
     none: { title: "No sessions", text: "The user is not signed in anywhere." },
@@ -401,8 +401,8 @@ export const texts = {
     revokeOwnText: (isSaved) =>
       "These keys stop working immediately, also for this page. This cannot be undone. " +
       (isSaved
-        ? "This browser loses the project until the gateway starts again and makes new keys."
-        : "This browser loses the project."),
+        ? "This browser can no longer open the project until the gateway starts again and makes new keys."
+        : "This browser can no longer open the project."),
     create: "Create keys",
     created: "New keys",
     createdText: "Copy these keys now: they are never shown again.",
@@ -422,7 +422,7 @@ export const texts = {
     scopes: "Scopes",
     scopesHelp: "Your app’s own names, one per line.",
     revokeText: "Your app no longer accepts this key. This cannot be undone.",
-    off: { title: "API keys are off", text: "The settings of this project allow no such keys. Keys made before are kept but not accepted." },
+    off: { title: "API keys are off", text: "The project’s settings do not allow such keys. Keys made before are kept but not accepted." },
     allow: "Go to the settings of API keys",
     none: { title: "No keys yet", text: "With a key, a program can use your app on behalf of the key’s owner. Create the first one below." },
   },

@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level listed in `details`, with its key; call from a backend, so that the key stays secret.")]
+        #[hint("Use an access level listed in `details`, with its key; call from a backend, so that the key remains secret.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,

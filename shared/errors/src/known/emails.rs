@@ -17,7 +17,7 @@ macro_rules! emails {
 
         /// The template cannot be rendered; the message says where and why.
         #[error("the email cannot be rendered: {error}")]
-        #[hint("Correct the template at the line in the message.")]
+        #[hint("Correct the template at the line that the message names.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailRenderingError { error: String },
 

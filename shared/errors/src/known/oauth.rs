@@ -43,7 +43,7 @@ macro_rules! oauth {
 
         /// The provider did not answer, or its answer was invalid or an error.
         #[error("the provider did not answer, or its answer was invalid or an error")]
-        #[hint("Try again later; the log of the service has the reason.")]
+        #[hint("Try again later; the service's log has the reason.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::Since2_8_108)]
         OauthProviderTemporarilyUnavailable,
 
@@ -55,7 +55,7 @@ macro_rules! oauth {
 
         /// The provider does not accept the client id and secret of the project.
         #[error("the provider does not accept the project's client id and secret")]
-        #[hint("Correct the client id and secret of the provider in the project's settings.")]
+        #[hint("Correct the provider's client id and secret in the project's settings.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderRefusesClient,
 

@@ -140,7 +140,7 @@ macro_rules! sign_in {
 
         /// The recovery code is wrong or was used before.
         #[error("the recovery code is wrong or was used before")]
-        #[hint("Ask for another code of the newest set, or for a code from the authenticator app.")]
+        #[hint("Ask for another code from the newest set, or for a code from the authenticator app.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
@@ -159,7 +159,7 @@ macro_rules! sign_in {
 
         /// The user has the maximum number of authenticator apps.
         #[error("a user can have at most {max} authenticator apps: remove one first")]
-        #[hint("Let the user remove one that is no longer used.")]
+        #[hint("Ask the user to remove one that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyAuthenticators { max: usize },
 
@@ -183,7 +183,7 @@ macro_rules! sign_in {
 
         /// The browser's response does not prove the possession of a passkey.
         #[error("the passkey was not accepted: {message}")]
-        #[hint("Let the user try again with new options, or another way to sign in; the message says why.")]
+        #[hint("Let the user try again with new options, or sign in in another way; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasskeyAuthenticationFailed { message: String },
 
