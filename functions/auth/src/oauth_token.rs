@@ -71,8 +71,8 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id. Absent if it is sent with HTTP Basic.
     client_id: String,
-    /// A publishable client key; with `client_credentials`, a server key, which is required. A
-    /// client key may be omitted, or be `__stack_public_client__`, if the project requires none.
+    /// A publishable client key; with `client_credentials`, a server key, which is required. If the
+    /// project does not require a client key, it can be omitted or be `__stack_public_client__`.
     #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.
@@ -163,7 +163,7 @@ impl TokenRequest {
 }
 
 impl Grant {
-    /// The table keys of the items to read besides the project and the API key.
+    /// The table keys of the items to read in addition to the project and the API key.
     fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],

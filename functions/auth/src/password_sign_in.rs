@@ -100,7 +100,7 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
 /// Replaces an outdated hash ([`Verdict::RightButWeak`]). Called only after the transaction in
 /// which the limit of wrong passwords is checked: beyond the limit, a correct guess must not take
 /// longer than a wrong one, or change the account. If the password has changed meanwhile, the new
-/// one stays. The sign-in has succeeded by now, so a failure is only logged: the next sign-in
+/// one is kept. The sign-in has succeeded by now, so a failure is only logged: the next sign-in
 /// replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {
     if verdict != Verdict::RightButWeak {

@@ -41,7 +41,7 @@ pub struct JwksQuery {
     include_machines: Option<Param<bool>>,
 }
 
-/// A JWK set that may be cached for an hour.
+/// A JWK set that can be cached for an hour.
 #[derive(Serialize, ToSchema)]
 pub struct KeySet {
     #[schema(value_type = Vec<Object>)]

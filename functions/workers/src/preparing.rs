@@ -27,7 +27,7 @@ const EXPANDED: usize = 200;
 const SLOW_CHUNK: usize = 2;
 
 /// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
-/// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
+/// many entries were advanced or created. After [`SHARE`], the rest remains due, so that others get
 /// their turn.
 pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: Vec<Due>, is_slow: bool) -> Result<usize, store::Error> {
     let Some(_turn) = turns.to_prepare(due.len(), is_slow).await else { return Ok(0) };

@@ -36,7 +36,7 @@ const SETTLE_TRIES: u32 = 5;
 const PARALLEL: usize = 3;
 
 /// The number of entries advanced or created by a task; zero if it failed. What it left undone
-/// stays due for a later step.
+/// remains due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }
@@ -54,8 +54,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// When it is the queue's turn, sends its first emails, at most as many as the project may send
 /// now, and returns how many were claimed or skipped; a claimed email counts once for each of its
 /// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
-/// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
-/// They also stay queued once the mail service accepts no more emails: the turn then ends after
+/// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails remain queued.
+/// They also remain queued once the mail service accepts no more emails: the turn then ends after
 /// [`REST`]; refused emails do not count, and their tokens are returned. From then on, a turn
 /// begins with one email, and continues only if the mail service accepts it
 /// ([`Mailer::is_refused`]).
@@ -114,7 +114,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     Ok(sent + skipped)
 }
 
-/// Whether a project has a mail server of its own.
+/// Whether a project has its own mail server.
 fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }

@@ -16,7 +16,7 @@ use crate::oauth::sealed_tokens::TokenSealer;
 const ROUNDS: u32 = 3;
 
 /// The writes that store tokens for an account of the user of `row`. None if the account is no
-/// longer linked, or if the existing tokens stay. The transaction must also check the user's
+/// longer linked, or if the existing tokens are kept. The transaction must also check the user's
 /// credential epoch, which is raised when a sign-in account is unlinked.
 pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;

@@ -13,7 +13,8 @@ use wire::id::ProjectId;
 /// Checks the password and counts a wrong one. The subsequent transaction must include
 /// [`Failures::still_allowed`], which checks that the limit has not been reached meanwhile.
 ///
-/// Thieves of a session guess here, strangers guess at sign-in, so the two are counted separately.
+/// Here, the guesses come from whoever stole a session, at sign-in from strangers, so the two are
+/// counted separately.
 pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User, password: &Password) -> Result<Failures<'a>, Error> {
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
     let failures = Failures::of_old_password(app, project, user.id);

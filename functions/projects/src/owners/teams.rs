@@ -32,5 +32,5 @@ pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Err
     }
 }
 
-/// The errors of [`owner`], besides those of every operation with an access level.
+/// The errors of [`owner`], in addition to the errors of every operation with an access level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired];

@@ -47,7 +47,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
     /// Take the client's address from `X-Forwarded-For` in requests from this proxy network
-    /// (10.0.0.0/8); may be repeated, and implies `--no-pages`
+    /// (10.0.0.0/8); can be repeated, and implies `--no-pages`
     #[arg(long = "trusted-proxy", value_name = "CIDR")]
     trusted_proxies: Vec<Network>,
     /// Rate limits: `standard` as in a deployment, `generous` for a hundred times that, or `off`;

@@ -20,7 +20,7 @@ use data::Operator;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// List teams: over the API, or with --data or --table those of the project `internal`
+    /// List teams: over the API, or with --data or --table the teams of the project `internal`
     List {
         /// Only teams whose name contains this text
         #[arg(long, value_name = "TEXT")]

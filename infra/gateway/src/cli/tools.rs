@@ -76,7 +76,7 @@ pub(super) struct Tools {
     pub(super) secret: DeploymentSecret,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
-    /// The API's URL, if known: `GATELET_API_URL` or, for a folder, that of a gateway on the
+    /// The API's URL, if known: `GATELET_API_URL` or, for a folder, the URL of a gateway on the
     /// default port.
     pub(super) api_url: Option<String>,
 }

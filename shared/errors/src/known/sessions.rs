@@ -5,7 +5,7 @@ macro_rules! sessions {
 
         /// The access token is malformed or was not signed by this service.
         #[error("the access token is malformed or was not issued by this service")]
-        #[hint("Refresh the session; tokens of another deployment or API address are not valid here.")]
+        #[hint("Refresh the session; tokens from another deployment or API address are not valid here.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         UnparsableAccessToken,
 
