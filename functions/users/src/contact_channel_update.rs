@@ -34,7 +34,7 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
 guarded_body! {
     pub struct UpdateContactChannel {
         /// A new email address is unverified until a code sent to it is redeemed, unless a server
-        /// sets `is_verified`. With server access, the domain may be any host name, such as
+        /// sets `is_verified`. With server access, the domain can be any host name, such as
         /// `localhost`.
         #[deserr(default)]
         value: Option<AnyEmail>,

@@ -62,7 +62,7 @@ pub struct UserInput {
     pub passkey_auth_enabled: Option<False>,
     /// The new primary address, either one that the user already has or a new, unverified one. The
     /// previous primary address stays as another address. `null` for no primary address. With
-    /// server access, the domain may be any host name, such as `localhost`.
+    /// server access, the domain can be any host name, such as `localhost`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<AnyEmail>,
