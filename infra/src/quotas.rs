@@ -9,16 +9,16 @@ use crate::operation::Operation;
 const HEAD: &str = "\
 # Quotas
 
-Written by `cargo run -p infra -- render`. Whatever a client can create and stays until somebody
-removes it has a maximum for each owner. One more is refused with the error in the table, whose
-`details` have the maximum, however many requests arrive at the same time. Requests with server or
-admin access create without a maximum what is an item of its own: teams, memberships and
-invitations. The others are part of their owner's item, which every request reads, and have the same
-maximum for servers.
+Written by `cargo run -p infra -- render`. Whatever a client can create, and is kept until somebody
+removes it, has a maximum for each owner. Beyond the maximum, requests are refused with the error in
+the table, whose `details` contain the maximum, even if many requests arrive at the same time.
+Requests with server or admin access can create teams, memberships and invitations without a
+maximum. The others are part of their owner's item, which every request reads, so the maximum
+applies to servers as well.
 
-Anonymous users have no quota: these operations answer 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
-unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody
-or create keys of a team, and upload no pictures, of which each user has one, but a large one. A
+Anonymous users have no quota: these operations respond with 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
+unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody,
+create a team's keys or upload pictures (a user has only one picture, but it can be large). A
 personal team that the project gives its users (`create_team_on_sign_up`) does not count.
 
 `config.max_teams_per_user` sets the number of teams, from 0 to 200.

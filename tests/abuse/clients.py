@@ -68,7 +68,7 @@ KINDS = [
     ("slow headers", slow_header, 500, True),
     ("slow bodies", slow_body, 500, True),
     ("idle after an answer", idle, 500, False),
-    ("connections of one address", silent, 10_000, False),
+    ("connections from one address", silent, 10_000, False),
     ("bodies of 3 MB", huge_body, 60, False),
     ("bodies nested 100,000 deep", deep_body, 60, False),
 ]

@@ -111,7 +111,7 @@ const began = performance.now();
 await fill({ url: gateway.table, table: "gatelet", count: USERS, create, personOf });
 console.error(`${USERS} users in ${((performance.now() - began) / 1000).toFixed(0)} s`);
 const browser = await launch();
-for (const [what, isFirst] of [["another page of the console was open", false], ["nothing in the cache", true]]) {
+for (const [what, isFirst] of [["coming from another page of the console", false], ["with an empty cache", true]]) {
   const times = [];
   for (let round = 0; round < REPETITIONS; round++) times.push(await opened(browser, isFirst));
   row(`first paint, ${what}`, times.map(({ paint }) => paint));

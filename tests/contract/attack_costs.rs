@@ -83,8 +83,8 @@ const ATTACKS: [Attack; 4] = [
 const HEAD: &str = "\
 # What attacks cost
 
-The daily costs that an attacker of a project can cause in a deployment with the standard settings,
-in dollars of us-east-1. `tests/abuse/run` shows the effect of the same attacks on your machine.
+The daily costs that an attacker can cause in a project, with a deployment's standard settings, in
+dollars at us-east-1 prices. `tests/abuse/run` shows the effect of the same attacks on your machine.
 
 ";
 
@@ -101,54 +101,57 @@ limit, a default or a cost changes.
 - *cost* = answered × (the operation in `infra/COSTS.md`, with requests, and 60 ms of Lambda where a
   password is hashed, 5 ms otherwise) + rejected × (the request, six read units and 5 ms) + emails ×
   (SES's $100 a million, and the worker's part).
-- *without limits*: all requests are answered.
+- *without limits*: assumes that all requests are answered.
 
-## The dearest requests
+## The most expensive requests
 
-What else can a user do, of whom an attacker has any number? `infra/dearest-requests.md` is the
-result of a search over all operations that a client can call, with the longest values that their
-fields accept. The daily costs of the dearest of them, at `ThrottleRate` requests a second:
+What else can users do, of whom an attacker can have any number? `infra/dearest-requests.md` lists
+what all operations that a client can call cost with the longest values that their fields accept.
+The daily costs of the most expensive ones, at `ThrottleRate` requests a second:
 
 {{dearest}}
 
 - *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
   length, and as a picture.
-- *the longest page* is the dearest read: it reads 3 MB at most, however little it shows of that
-  (730 units), and has 1 MB, whose transfer costs $90 a million at $0.09 a GB. It counts as
-  {{weight}} reads of 16 KB. Each process counts by itself, so the figures are those of as many
-  processes as answer such pages at once, at {{milliseconds}} ms for each. Requests that read less
-  than 16 KB have no limit but the throttle, and cost at most {{small}} a day, with their transfer.
-  Whoever has 10,000 addresses is stopped only by a lower `ThrottleRate`.
+- *the longest page* is the most expensive read: it reads 3 MB at most (730 units), however little
+  of that it shows, and contains 1 MB, whose transfer costs $90 a million at $0.09 a GB. It counts
+  as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many processes as
+  answer such pages at the same time, at {{milliseconds}} ms each. Requests that read less than 16 KB have no
+  limit but the throttle, and cost at most {{small}} a day, with their transfer. An attacker with 10,000
+  addresses is stopped only by a lower `ThrottleRate`.
 - *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
   units and 5 ms).
 
-A web ACL (`firewall.yaml`) with its rate rule rejects an address before any of these costs arise;
-`MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first two.
+A web ACL (`firewall.yaml`) with its rate rule rejects an address before it causes any of these
+costs; `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first
+two attacks.
 
 ## Public content
 
 All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a
-second. Whoever uses them up makes the content fail for everybody whose answer is not cached; users
-and their data are in other partitions. What each answer reads (`infra/content-costs.md`)
-depends on the number of posts: up to 865 units at 10,000.
+second. Whoever uses these up makes the content fail for everybody whose response is not cached;
+users and their data are in other partitions. How much each response reads
+(`infra/content-costs.md`) depends on the number of posts: up to 865 units at 10,000.
 
 - **A distribution answers repeated requests.** Its cache key consists of the path and, of the
-  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request whose number is
-  not written as in a link (`page=02`, `offset=x`, a parameter that appears twice) is redirected
-  without a read. A page or list after the last post reads no posts. Only an `offset` that is a
-  multiple of 100 gives a long list; others end at the next multiple. So each long answer is read a
-  few times a minute for each place where CloudFront caches it, however many requests there are.
-- **Not cached**: `POST /mcp` and `POST /a2a`. Each process reads all content once after a
-  publication (865 units at 10,000 posts), with an index for searches; then a search, and each of
-  the resources `index.md` and `llms.txt`, reads only which publication is current (3 units), and a
-  query costs a comparison of at most 16 words with each distinct word of the content. The tool
+  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request with a number in
+  another form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
+  redirected without a read. A page or list after the last post reads no posts. Only an `offset`
+  that is a multiple of 100 returns a long list; other lists end at the next multiple. So each long
+  response is read a few times a minute for each place where CloudFront caches it, however many
+  requests there are.
+- **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content
+  once (865 units at 10,000 posts) and builds an index for searches. After that, a search, and each
+  of the resources `index.md` and `llms.txt`, reads only which publication is current (3 units). A
+  query also compares at most 16 words with each distinct word of the content. The tool
   `list_blog_posts` reads up to 30 units; like the two resources, it shows at most 200 posts, in
-  some 140 KB. API Gateway lets 100 requests of each operation through in a second
-  (`CostlyThrottleRate`), which transfer answers for $110 a day, or more if a post is longer. Lower
-  the rate if agents matter less than readers; the web ACL (`firewall.yaml`) rejects a single
+  some 140 KB. API Gateway lets through 100 requests a second for each operation
+  (`CostlyThrottleRate`); transferring the responses costs $110 a day, or more if a post is longer.
+  Lower the rate if readers matter more than agents; the web ACL (`firewall.yaml`) rejects a single
   address.
-- **Not cached either**: answers to made-up paths, such as `/blog/nothing-1`, at a few units each,
-  and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
+- **Not cached either**: responses for made-up paths, such as `/blog/nothing-1`, at a few units
+  each, and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits
+  both.
 ";
 
 /// A column of an operation's row in the cost table.

@@ -13,23 +13,24 @@ const HEAD: &str = "\
 # A simulated day
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records what each kind of
-request does to the table, and replays it for a population. Nothing about keys is written down in
-the simulation: which keys a request uses, which of them all users of a project share, how many
-units it takes in the table and in each index, and how long items stay comes from the recorded
-calls of the real operations.
+request does to the table, and replays it for a population. The simulation contains no assumptions
+about keys: which keys a request uses, which of them all users of a project share, how many units it
+takes in the table and in each index, and how long items are kept all come from the recorded calls
+of the real operations.
 
 The population: a million users of 100 projects, whose sizes follow Zipf's law (the largest has a
-fifth of all users). Each user makes one visit a day on average, the busiest 500. Projects are at
-home in different time zones; at its busiest hour a project has 1.9 times its mean load.
+fifth of all users). Each user makes one visit a day on average, the busiest 500. Projects are in
+different time zones; in its busiest hour, a project has 1.9 times its mean load.
 
-The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each;
-four in a new table and in each new index, or 64 (set by warm throughput) for a hundred times the
-load; unused capacity of up to 300 seconds serves bursts; a partition that is busy for five minutes
-(above 80 % of its limit; AWS does not publish when) is split where its load halves. A split does
-not help a single item, nor a partition key to which items are only appended in order.
+The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each; a
+new table and each new index have four partitions, or 64 (set with warm throughput) for a hundred
+times the load; unused capacity of up to 300 seconds serves bursts; a partition that has been busy
+for five minutes (above 80 % of its limit; AWS does not publish the actual rule) is split so that
+each half gets half of the load. A split does not help a single item, nor a partition key to which
+items are only appended in order.
 
-*With a cache*: the functions keep project and key for two seconds in each instance. There are
-twice as many instances as the load keeps busy.
+*With a cache*: the functions keep project and key for two seconds in each instance. There are twice
+as many instances as the load keeps busy.
 ";
 
 /// A load of one project: its name, and the rates that reach limits, without and with a cache.
@@ -130,8 +131,8 @@ fn heat(text: &mut String, days: &[Day; 3]) {
 ## The hottest partition and the hottest key
 
 The share of a partition's limit that the hottest partition and the hottest key (an item, or a
-partition key whose items are appended in order) had to serve at their worst, and the accesses that
-found no capacity.
+partition key whose items are appended in order) had to serve at the worst moment, and the accesses
+that were throttled.
 
 | day | place | partitions at its end | splits | hottest partition | mostly for | hottest key | |
 |---|---|---|---|---|---|---|---|
@@ -174,8 +175,8 @@ fn growth(text: &mut String, day: &Day) {
         "
 ## Growth
 
-Gigabytes, with the 100 bytes that DynamoDB adds to each item. After a year of such days, what
-expires has expired; sign-ups have added 3.6 million users.
+Gigabytes, with the 100 bytes that DynamoDB adds to each item. After a year of such days, expired
+items have been deleted, and sign-ups have added 3.6 million users.
 
 | place | a million users | added on the day | after a year |
 |---|---|---|---|
@@ -190,12 +191,12 @@ expires has expired; sign-ups have added 3.6 million users.
 fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
     text.push_str(
         "
-## The walls of one project
+## The limits of one project
 
-Requests a minute at which a project meets the limit of a partition. *Simulated* is a steady load
-of two hours, at the end of which nothing may be throttled.
+Requests a minute at which a project meets the limit of a partition. *Simulated* is a steady load of
+two hours, at the end of which nothing may be throttled.
 
-| load | first wall, simulated | what is hottest | with a cache | what is hottest |
+| load | first limit, simulated | what is hottest | with a cache | what is hottest |
 |---|---|---|---|---|
 ",
     );
@@ -204,9 +205,9 @@ of two hours, at the end of which nothing may be throttled.
     }
     text.push_str(
         "
-The keys that a project's requests share, by the load at which each reaches the limit: while the
-keys of one partition key are still in one partition, and after each item has one to itself (a dash
-if the items can be divided without end).
+The keys that a project's requests share, by the load at which each reaches the limit: while all
+items of a partition key are still in one partition, and after each item has its own partition (a
+dash if the items can be divided further and further).
 
 | load | keys | in one partition | divided | in one partition, with a cache | divided, with a cache |
 |---|---|---|---|---|---|
@@ -227,9 +228,10 @@ fn lists(text: &mut String, lists: &[List]) {
         "
 ## Pages of long lists
 
-What a page of a hundred entries takes at most (the first five pages), with authentication. The
-test fails if the longer list takes more than two further calls, or more than half as many entries
-again. Every query has a limit, so that a page of a list of a million entries takes about as much.
+What a page of a hundred entries takes at most (in the first five pages), including authentication.
+The test fails if the longer list takes more than two additional calls, or reads more than one and a
+half times as many entries. Every query has a limit, so a page of a list with a million entries
+takes about as much.
 
 | list | entries | calls | entries read at most | read units |
 |---|---|---|---|---|

@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
     /// The lifetime of the sign-in in milliseconds. Default and maximum: 15 minutes; minimum: 30
-    /// seconds. Other positive values are raised or lowered to these limits.
+    /// seconds. Other positive values are adjusted to these limits.
     #[deserr(default)]
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,

@@ -22,7 +22,7 @@ pub const ROUTE: Route = Route::delete("auth-mfa-authenticator-delete", "/api/v1
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuthenticatorPath {
-    /// The id of an authenticator app of the signed-in user.
+    /// The id of one of the signed-in user's authenticator apps.
     authenticator_id: AuthenticatorId,
 }
 

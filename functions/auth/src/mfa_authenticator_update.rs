@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::patch("auth-mfa-authenticator-update", "/api/v1/
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuthenticatorPath {
-    /// The id of an authenticator app of the signed-in user.
+    /// The id of one of the signed-in user's authenticator apps.
     authenticator_id: AuthenticatorId,
 }
 

@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::delete("auth-mfa-device-delete", "/api/v1/auth/m
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DevicePath {
-    /// The id of a remembered device of the signed-in user.
+    /// The id of one of the signed-in user's remembered devices.
     device_id: DeviceId,
 }
 

@@ -15,9 +15,9 @@ pub const ROUTE: Route = Route::get("auth-mfa-recovery-codes-read", "/api/v1/aut
 
 #[derive(Serialize, ToSchema)]
 pub struct RecoveryCodesLeft {
-    /// The number of unused codes; 0 without a set.
+    /// The number of unused codes; 0 if there is no set.
     remaining: usize,
-    /// When the set was created, in milliseconds since the epoch; `null` without a set.
+    /// When the set was created, in milliseconds since the epoch; `null` if there is none.
     created_at_millis: Option<i64>,
 }
 

@@ -64,8 +64,8 @@ pub struct MfaSignIn {
     /// for the type `passkey`.
     #[deserr(default)]
     passkey: Option<PasskeyResponse>,
-    /// Whether to remember this device, if the project permits it: for some time, sign-ins on it
-    /// then need no second factor.
+    /// Whether to remember this device, if the project permits it: sign-ins on it then need no
+    /// second factor for some time.
     #[deserr(default)]
     remember_device: bool,
 }
@@ -79,7 +79,7 @@ pub struct SecondFactorTokens {
     /// sign-ins. Absent unless the request asked for it and the project permits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     device_token: Option<String>,
-    /// When the device is forgotten, in milliseconds since the epoch.
+    /// When the device expires, in milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     device_expires_at_millis: Option<i64>,
 }

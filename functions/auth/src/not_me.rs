@@ -40,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
 /// else has now, and some for concurrent changes.
 const MAX_ATTEMPTS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
-/// transaction with its other writes.
+/// transaction together with its other writes.
 const MAX_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<IgnoredBody, LinkQuery>) -> Result<LinkPage, Error> {
@@ -135,8 +135,8 @@ impl Undo<'_> {
         }
     }
 
-    /// Handles an email address of the account that is now another user's sign-in address. It stays
-    /// theirs, unless they never verified it and the link was sent to it.
+    /// Handles an email address of the account that is now another user's sign-in address. They
+    /// keep it unless they never verified it and the link was sent to it.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;

@@ -48,7 +48,7 @@ pub struct CrossDomain {
     #[deserr(default, rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
     _code_challenge_method: Option<ChallengeMethod>,
-    /// Where that app sends the user in the end. Must be on a trusted domain.
+    /// Where that app sends the user after the sign-in. Must be on a trusted domain.
     #[deserr(default)]
     after_callback_redirect_url: Option<RedirectUrl>,
 }

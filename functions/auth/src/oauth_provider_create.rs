@@ -36,7 +36,7 @@ pub struct CreateProviderAccount {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// The id of a provider of the project.
+    /// The id of one of the project's providers.
     provider_config_id: String,
     /// The user's id at the provider. Each account belongs to at most one user of a project.
     #[schema(value_type = String, min_length = 1, max_length = 512)]

@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
-    /// A user's id, or `me`. Requires server access if absent.
+    /// A user's id, or `me`. Can be omitted only with server access.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,

@@ -42,8 +42,8 @@ pub struct UpdateProviderAccount {
     /// The email address of the account. Can be set only with server access.
     #[deserr(default)]
     email: Option<AnyEmail>,
-    /// The account's id at the provider. Can be set only with server access. The tokens of the
-    /// previous account are deleted.
+    /// The account's id at the provider. Can be set only with server access. The previous account's
+    /// tokens are deleted.
     #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,

@@ -71,8 +71,8 @@ pub struct TokenRequest {
     grant_type: String,
     /// The project's id. Absent if it is sent with HTTP Basic.
     client_id: String,
-    /// A publishable client key; with `client_credentials`, a server key, which is required. A
-    /// client key may be omitted, or be `__stack_public_client__`, if the project requires none.
+    /// A publishable client key; with `client_credentials`, a server key, which is required. If the
+    /// project does not require a client key, it can be omitted or be `__stack_public_client__`.
     #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::PasskeyAuthenticationNotEnabled]);
 
-/// The body may be absent.
+/// The body can be omitted.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::PasskeyAuthenticationNotEnabled, ErrorCode::ReauthenticationRequired]);
 
-/// The body may be absent.
+/// The body can be omitted.
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartRegistration {

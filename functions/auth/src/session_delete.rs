@@ -37,7 +37,7 @@ pub struct SessionPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
-    /// The session's user, or `me`. Servers may omit it.
+    /// The session's user, or `me`. Servers can omit it.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,

@@ -66,8 +66,8 @@ pub struct TestedServer {
     port: u16,
     /// Empty for a server without authentication.
     username: String,
-    /// If host, port and username are the project's, this may be the placeholder that the API shows
-    /// instead of the project's password.
+    /// If host, port and username are the project's, this can be the placeholder that the API shows
+    /// in place of the project's password.
     password: String,
     /// The name in the `From` header; if empty, the name of the project.
     sender_name: String,

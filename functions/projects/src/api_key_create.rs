@@ -30,8 +30,7 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
 pub struct CreateApiKey {
     /// One line of at most 256 characters.
     description: String,
-    /// Milliseconds since the epoch, in the future. 253402300799000, as in responses: the keys
-    /// never expire.
+    /// Milliseconds since the epoch, in the future. 253402300799000 means never, as in responses.
     #[schema(value_type = i64)]
     expires_at_millis: Expiry,
     has_publishable_client_key: bool,

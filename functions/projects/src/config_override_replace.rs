@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewConfig {
-    /// A JSON object as text. Its keys may be dotted paths.
+    /// A JSON object as text. Its keys can be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
     /// Where the configuration comes from. Required for the level `branch`, ignored for others.

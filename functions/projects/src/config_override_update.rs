@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigValues {
-    /// A JSON object as text. Its keys may be dotted paths. Each value replaces everything below
+    /// A JSON object as text. Its keys can be dotted paths. Each value replaces everything below
     /// its key; `null` means the default, whatever the other levels set.
     #[schema(example = r#"{"auth.allowSignUp":false}"#)]
     config_override_string: String,

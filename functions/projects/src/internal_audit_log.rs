@@ -45,7 +45,7 @@ pub struct AuditQuery {
     #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     actor: Option<UserId>,
-    /// Only entries of the operation with this name, such as `auth-password-sign-in`.
+    /// Only entries from the operation with this name, such as `auth-password-sign-in`.
     #[deserr(default)]
     operation: Option<String>,
     /// Only entries with this event.

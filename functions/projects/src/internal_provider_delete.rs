@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::delete("projects-internal-provider-delete", "/ap
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderPath {
-    /// The id of a provider of the project.
+    /// The id of one of the project's providers.
     provider_id: String,
 }
 

@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/pr
     .table(&[GetItem])
     .errors(&[ErrorCode::ProjectNotFound]);
 
-/// Origins that may be cached for an hour.
+/// Origins that can be cached for an hour.
 #[derive(Serialize, ToSchema)]
 pub struct RelatedOrigins {
     /// The project's trusted https domains without wildcards; none if the project does not offer

@@ -22,8 +22,8 @@ pub const ROUTE: Route = Route::get("projects-sign-up-rules-stats", "/api/v1/int
 
 #[derive(Serialize, ToSchema)]
 pub struct RuleStats {
-    /// The project's rules in the order of its settings, then deleted rules with matches in the
-    /// last 48 hours.
+    /// The project's rules in the order of its settings, followed by deleted rules with matches in
+    /// the last 48 hours.
     rule_triggers: Vec<RuleTriggers>,
     /// The number of hours in `hourly_counts`.
     analytics_hours: i64,

@@ -26,8 +26,8 @@ pub struct ImaginedSignUp {
     /// The email address; `null` for none.
     email: Option<Email>,
     auth_method: Method,
-    /// The provider's id for an `oauth` sign-up; otherwise `null`. Conditions see an impossible id
-    /// as empty.
+    /// The provider's id for an `oauth` sign-up; otherwise `null`. Conditions see an invalid id as
+    /// empty.
     oauth_provider: Option<String>,
     /// ISO 3166-1 alpha-2; `null` if unknown.
     #[schema(value_type = Option<String>, example = "DE")]

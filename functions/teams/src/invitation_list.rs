@@ -46,8 +46,8 @@ pub struct InvitationsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 500. Default: 500. Pages may be short, because ended invitations are left out; a page
-    /// also ends when its teams and senders reach 2 MB.
+    /// 1 to 500. Default: 500. A page may have fewer than `limit` invitations, because ended ones
+    /// are left out; a page also ends when its teams and senders reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
     #[deserr(default)]
     limit: Option<Limit<500, 500>>,

@@ -46,8 +46,8 @@ pub struct TeamsQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// Only teams with this text in their name, ignoring case, or the team with this id. Pages of a
-    /// search may be short.
+    /// Only teams with this text in their name, ignoring case, or the team with this id. A page of
+    /// search results may have fewer than `limit` teams even if more pages follow.
     #[deserr(default)]
     query: Option<String>,
 }

@@ -36,7 +36,7 @@ pub struct CreateContactChannel {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    /// With server access, the domain may be any host name, such as `localhost`.
+    /// With server access, the domain can be any host name, such as `localhost`.
     value: AnyEmail,
     #[deserr(rename = "type")]
     #[schema(rename = "type")]

@@ -33,8 +33,9 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
 
 guarded_body! {
     pub struct UpdateContactChannel {
-        /// A new email address is unverified until its own code is redeemed, unless a server sets
-        /// `is_verified`. With server access, the domain may be any host name, such as `localhost`.
+        /// A new email address is unverified until a code sent to it is redeemed, unless a server
+        /// sets `is_verified`. With server access, the domain can be any host name, such as
+        /// `localhost`.
         #[deserr(default)]
         value: Option<AnyEmail>,
         #[deserr(default, rename = "type")]

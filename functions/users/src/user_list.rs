@@ -49,7 +49,7 @@ pub struct ListQuery {
     #[deserr(default)]
     cursor: Option<String>,
     /// Default: `signed_up_at`. `last_active_at` cannot be combined with `team_id`; users who
-    /// become active while the pages are read may then be listed twice or not at all.
+    /// become active between two requests may be listed twice or not at all.
     #[deserr(default)]
     order_by: Option<UserOrder>,
     /// Whether to list the latest first. Default: `false`.
@@ -57,14 +57,15 @@ pub struct ListQuery {
     #[deserr(default)]
     desc: Option<Param<bool>>,
     /// Only users with each word of this text in their display name or email addresses, ignoring
-    /// case and accents, or the user with this id. Pages of a search may be short.
+    /// case and accents, or the user with this id. A page of search results may have fewer than
+    /// `limit` users even if more pages follow.
     #[deserr(default)]
     query: Option<String>,
-    /// Only users whose primary or sign-in email address begins with this text, ignoring case and
-    /// accents, or whose display name does, from one of its first three words on, or the user with
-    /// this id. Several words may be in any order. The users are in the order of these addresses
-    /// and words or, until all users are in the index, of sign-up. Cannot be combined with `query`,
-    /// `order_by`, `desc` or `team_id`.
+    /// Only users whose primary or sign-in email address begins with this text, or whose display
+    /// name does from one of its first three words on (case and accents are ignored), or the user
+    /// with this id. Several words can be in any order. The users are in the order of these
+    /// addresses and words or, until all users are in the index, of sign-up. Cannot be combined
+    /// with `query`, `order_by`, `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.

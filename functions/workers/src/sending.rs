@@ -36,7 +36,7 @@ const MAX_SETTLE_RETRIES: u32 = 5;
 const PARALLEL: usize = 3;
 
 /// The number of entries advanced or created by a task; zero if it failed. What it left undone
-/// stays due for a later step.
+/// remains due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }

@@ -29,7 +29,7 @@ export const developers = {
     variables: "Into the file .env.local:",
     connection: (file) => `The connection, as ${file}:`,
     verify: (file) => `Your backend verifies the access tokens that it receives, without a request for each. As ${file}:`,
-    callPython: "With the server key, it reads and changes users. As users.py:",
+    callPython: "With the server key, it can read and change users. As users.py:",
     saveClient: "Save this as first.mjs, and run “node first.mjs”. It signs up a user.",
     saveServer: "As server.mjs, your server lists the users:",
     serverText: "The server key can read and change every user: keep it on your server. Copying includes the key.",
@@ -67,7 +67,7 @@ export const developers = {
     replayText: "The endpoint receives the event again.",
     replayFailed: "Deliver failed events again",
     replayFailedText:
-      "Every event whose eight attempts all failed is delivered again, unless it has been already. Message ids stay the same, so that your server recognises events that it has already received.",
+      "Every event whose eight attempts all failed is delivered again, unless that has already been done. Message ids stay the same, so that your server recognises events that it has already received.",
     period: "Events of",
     periods: [
       [3, "the last 3 days"],
@@ -77,10 +77,10 @@ export const developers = {
     replayed: (number) => `${plural(number, "delivery", "deliveries")} queued so far.`,
     replayedAll: (number) => (number ? `${plural(number, "event is", "events are")} being delivered again.` : "No event of this period has failed permanently."),
     rotate: "Replace secret",
-    rotateText: "The old secret stays valid for a day, so that your server can change over.",
+    rotateText: "The old secret remains valid for a day, so that you can update your server.",
     delete: "Delete endpoint",
     deleteText: "Nothing more is delivered to it, and its deliveries are deleted.",
-    none: { title: "No endpoints yet", text: "Let a server of yours know when a user signs up or a team changes." },
+    none: { title: "No endpoints yet", text: "Let your server know when a user signs up or a team changes." },
     noDelivery: {
       title: "No deliveries yet",
       text: "What is delivered to this endpoint is listed here. Send a test event to see the first one.",
@@ -88,7 +88,7 @@ export const developers = {
   },
   reference: {
     title: "API reference",
-    lead: "Every operation, to read and to try with this project.",
+    lead: "Every operation, to read about and to try with this project.",
     docs: "Read them in the documentation",
     search: "Search operations",
     operation: "Operation",
@@ -107,14 +107,14 @@ export const developers = {
     succeeded: "Succeeded",
     took: (millis) => `in ${count(millis)} ms`,
     changes: "This sends the request to this project. It may change or delete data.",
-    elsewhere: "This address is not part of the API of projects.",
+    elsewhere: "This address is not part of the API for projects.",
     levels: {
       admin: "Administrator: your access to this project",
       server: "Server: the project’s server key",
       client: "Client: an app with the project’s client key, for a user",
     },
     token: "Access token of the user",
-    tokenHelp: "Empty for somebody who is not signed in. “Act as this user”, under Sessions of a user, makes one.",
+    tokenHelp: "Empty for somebody who is not signed in. “Act as this user”, under a user’s Sessions, creates one.",
   },
   content: {
     title: "Content",

@@ -34,7 +34,7 @@ export const mails = {
       lead: "The emails that the service sends. Deleting your version of a built-in template restores the built-in one.",
       create: "Create template",
       delete: "Delete template",
-      deleteText: "A built-in template returns to its built-in source.",
+      deleteText: "A built-in template gets its built-in source back.",
       none: { title: "No templates", text: "Templates are listed here." },
     },
     themes: {
@@ -50,7 +50,7 @@ export const mails = {
       lead: "Emails that you write once and send to users you choose.",
       create: "Create draft",
       delete: "Delete draft",
-      deleteText: "Emails that were already sent stay in the outbox.",
+      deleteText: "Emails that were already sent are kept in the outbox.",
       none: { title: "No drafts yet", text: "Write an announcement here, preview it, and send it." },
     },
   },

@@ -2,7 +2,7 @@
 
 export const rules = {
   title: "Sign-up rules",
-  lead: "Who may sign up, decided in the order of priority.",
+  lead: "Who can sign up. The rules are evaluated by priority.",
   parts: { rules: "Rules", test: "Tester" },
   rule: "Rule",
   create: "Create rule",
@@ -35,7 +35,7 @@ export const rules = {
   country: "Country",
   countryHelp: "Two letters, such as DE.",
   bot: "Bot score",
-  abuse: "Score for abuse of free trials",
+  abuse: "Free-trial abuse score",
   challenge: "Bot challenge",
   challenges: { ok: "Passed", invalid: "Failed", error: "Could not be checked" },
   verdict: "Result",

@@ -58,10 +58,10 @@ enum Command {
     /// Manage teams and their members
     #[command(subcommand)]
     Team(team::Command),
-    /// Create, list and revoke the keys of a project
+    /// Create, list and revoke a project's keys
     #[command(subcommand)]
     Key(key::Command),
-    /// See the emails of a project, and cancel those that are not sent yet
+    /// List a project's emails, and cancel those that have not been sent yet
     #[command(subcommand)]
     Email(email::Command),
     /// Sign in to a deployment through a browser, to administer it over its API
@@ -70,10 +70,10 @@ enum Command {
     Logout(deployment::login::Logout),
     /// Call an operation of the deployment that `gateway login` signed in to
     Call(deployment::call::Call),
-    /// Publish the public content of the site, or show an earlier publication again
+    /// Publish the site's public content, or restore an earlier publication
     #[command(subcommand)]
     Content(content::Command),
-    /// Read and verify the audit log of projects
+    /// Read and verify the audit logs of projects
     #[command(subcommand)]
     Audit(audit::Command),
     /// Count the users and teams of projects
@@ -83,15 +83,15 @@ enum Command {
     Export(transfer::Export),
     /// Import a folder into the table
     Import(transfer::Import),
-    /// Re-encrypt, with the deployment secret `GATELET_SECRET`, the values that are sealed with the
-    /// previous one, `GATELET_SECRET_PREVIOUS`
+    /// Reseal the values that were sealed with the previous deployment secret,
+    /// `GATELET_SECRET_PREVIOUS`, with the current one, `GATELET_SECRET`
     Reseal,
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
     /// Check that a gateway answers; the result is the exit status
     Health(health::Options),
-    /// Check a deployment: table, backups, providers, secret, functions, emails; fails when
+    /// Check a deployment: table, backups, providers, secret, functions and emails; fails if
     /// something is broken
     Doctor(doctor::Options),
 }

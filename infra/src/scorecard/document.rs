@@ -7,13 +7,13 @@ use super::{Requirement, Scorecard, Standard, Status};
 const HEAD: &str = "\
 # Security scorecard
 
-How this project meets the requirements of three standards, one row each. A row is *met* only if it
-names a test that would fail otherwise, and a contract test verifies that this test exists. For *not
-applicable* and *not met*, the last column has the reason and the setting, if a project can change
-this. Summaries are the project's own: the standards define the requirements.
+This page shows how the project meets the requirements of three standards, one row each. A row is
+*met* only if it names a test that would fail otherwise, and a contract test verifies that this test
+exists. For *not applicable* and *not met*, the last column has the reason, and the setting if a
+project can change this. Summaries are the project's own: the standards define the requirements.
 
-This page is written by `cargo run -p infra -- render` from the files in `infra/security/`. What is
-behind it: [how users sign in](sign-in.md), [sessions and tokens](sessions.md),
+This page is written by `cargo run -p infra -- render` from the files in `infra/security/`.
+Background: [how users sign in](sign-in.md), [sessions and tokens](sessions.md),
 [decisions](decisions.md).
 
 ";

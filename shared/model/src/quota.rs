@@ -91,7 +91,7 @@ impl Quota {
                 &["teams-invitation-accept", "teams-invitation-accept-by-id"],
             ),
             Self::Invitations => (
-                "invitations by members that wait for an answer",
+                "unanswered invitations from members",
                 "team",
                 100,
                 "revoke one, or wait until one is accepted or expires",

@@ -28,13 +28,13 @@ const LENGTHS: [usize; 6] = [240_000, 100_000, 32_000, 8_000, 2_000, 250];
 const ROWS: usize = 12;
 
 const HEAD: &str = "\
-# The dearest requests of clients
+# The most expensive requests by clients
 
-Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which sends each operation that
-a client can call with the longest values that its fields accept, and adds up what the engine
-consumes; also for a user whose own values are as long, and who has as many teams as a user may
-create. *Table* is the price of a million requests in dollars, without the request itself. The
-test fails when a figure changes.
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which calls each operation that
+a client can call, with the longest values that its fields accept, and adds up what the engine
+consumes. It does the same for a user whose own values are as long, and who has as many teams as a
+user can create. *Table* is the price in dollars of what a million requests consume in the table,
+without the requests themselves. The test fails when a figure changes.
 
 | operation | limit | body, bytes | uploads | read units | write units | table, $ |
 |---|---|---|---|---|---|---|

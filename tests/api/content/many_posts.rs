@@ -17,14 +17,14 @@ const HEAD: &str = "\
 # What the content costs at 10,000 posts
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test api many_posts`, with 10,000 posts whose
-excerpts have 200 characters and whose texts have 1 KB. A call of the table reads up to 100 items:
-parts of the list with 64 posts on average, or chunks of texts, which are compressed at publication
-(those of this test to less than others, as its texts repeat themselves). Caches in front of the
-service keep documents for five minutes and lists for one, so these are costs per visit of a cache,
-not of a reader. No cache keeps the answers to models and agents; a process keeps what it has read
-for searches and resources until the next publication.
+excerpts have 200 characters and whose texts have 1 KB. A call to the table reads up to 100 items:
+parts of the list with 64 posts on average, or chunks of texts. Texts are compressed at publication;
+this test's texts compress better than others, as they repeat themselves. Caches in front of the
+service keep documents for five minutes and lists for one, so these are costs per request from a
+cache, not from a reader. No cache keeps the responses to models and agents; a process keeps what it
+has read for searches and resources until the next publication.
 
-| answer | bytes | calls of the table | read units |
+| answer | bytes | calls to the table | read units |
 |---|---|---|---|
 ";
 

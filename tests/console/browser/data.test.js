@@ -222,7 +222,7 @@ test("revoking the keys of this page says that the project is lost until a resta
   ]) {
     await page.getByRole("button", { name: `Revoke ${name}` }).click();
     await dialog.waitFor();
-    assert.equal(/This browser loses the project/.test(await dialog.innerText()), isOwn, name);
+    assert.equal(/This browser can no longer open the project/.test(await dialog.innerText()), isOwn, name);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
   }

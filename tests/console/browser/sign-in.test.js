@@ -212,9 +212,9 @@ test("a session belongs to one tab, and signing out ends it at the API", async (
   const { access, refresh } = await page.evaluate(() => JSON.parse(sessionStorage.getItem("gatelet.console-session")));
   const other = await context.newPage();
   await other.goto(`${it.gateway.url}/console/projects`);
-  await other.getByText("Users of the project “internal” create projects").waitFor();
+  await other.getByText("Users of the project “internal” can create projects").waitFor();
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("Users of the project “internal” create projects").waitFor();
+  await page.getByText("Users of the project “internal” can create projects").waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   const as = (headers) => ({ headers: { "x-service-access-type": "client", "x-service-project-id": "internal", ...headers } });
   assert.equal((await fetch(`${it.gateway.url}/api/v1/users/me`, as({ "x-service-access-token": access }))).status, 401);

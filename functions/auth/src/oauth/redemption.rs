@@ -86,7 +86,7 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
-/// A session started by a code.
+/// A session started with a code.
 struct RedeemedSession {
     session: Box<NewSession>,
     user: User,

@@ -29,7 +29,7 @@ pub struct SendEmail {
     pub(crate) template_id: Option<DocumentId>,
     #[deserr(default)]
     pub(crate) draft_id: Option<DocumentId>,
-    /// The `variables` of the sources.
+    /// Values for the `variables` in the sources.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     pub(crate) variables: Option<Variables>,

@@ -127,7 +127,7 @@ const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
-    /// How long the old key still works, in milliseconds, from 0 to 2,592,000,000 (30 days).
+    /// How long the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30 days).
     /// Default: 86,400,000 (a day).
     #[deserr(default)]
     #[schema(maximum = 2_592_000_000_u32)]

@@ -9,7 +9,7 @@ use http::{HeaderValue, StatusCode, header};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-/// A redirect to a key set; may be cached for an hour, like the set itself.
+/// A redirect to a key set; can be cached for an hour, like the set itself.
 pub struct KeySetRedirect(String);
 
 impl KeySetRedirect {

@@ -85,7 +85,7 @@ pub(crate) struct Deliverability {
     in_progress: u64,
 }
 
-/// The figures about the emails of a project.
+/// The figures about a project's emails.
 pub(crate) async fn overview(app: &App, project: &Project) -> Result<EmailOverview, store::Error> {
     let now = app.clock.now();
     let listing = OutboxListing { start: None, oldest: project.created_at, limit: NEWEST, read: NEWEST + 1, now };

@@ -48,9 +48,9 @@ impl Memberships {
     }
 }
 
-/// Accepts an invitation. An existing membership is left unchanged; otherwise a membership is
-/// created, which fails if the user is already a member. If its sender has left the team or was
-/// removed, an invitation is rejected as if it did not exist.
+/// Accepts an invitation. A member's membership does not change; otherwise a membership is created,
+/// which fails if the user is already a member. If its sender has left the team or was removed, an
+/// invitation is rejected as if it did not exist.
 pub(crate) async fn accept(
     context: &Context,
     invitation: &Invitation,

@@ -48,11 +48,11 @@ pub struct NewPermission {
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
 
-/// A change to a permission. Omitted fields stay unchanged.
+/// A change to a permission. Omitted fields do not change.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PermissionPatch {
-    /// A new id. Grants of the permission stay.
+    /// A new id. The permission's grants are kept.
     #[deserr(default)]
     id: Option<PermissionId>,
     /// At most 256 characters; `null` for none.

@@ -46,8 +46,8 @@ const SHARE: Duration = Duration::from_secs(1);
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
-/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest stays due,
-/// behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
+/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
+/// due, behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
 /// Returns `false` if another worker has claimed the endpoint, or it was deleted: it may still seem
 /// due, but trying it again immediately is useless. If late deliveries cannot be moved into the
 /// queue, makes a pass over those before them, and fails.

@@ -26,7 +26,7 @@ use wire::level::Level;
 /// Events without their ids.
 type Events = Vec<(EventType, Value)>;
 
-/// What a change's events may depend on, other than the change itself.
+/// What a change's events may depend on in addition to the change.
 pub(super) struct ChangeContext<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,

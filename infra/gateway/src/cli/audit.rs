@@ -28,7 +28,7 @@ const PAGE: usize = 500;
 pub(super) enum Command {
     /// List what happened to a project of a deployment and its accounts, newest first
     List(api::List),
-    /// Write the entries of a project to standard output, newest first, one JSON object per line
+    /// Write a project's entries to standard output, newest first, one JSON object per line
     Export {
         /// The project. Over the API, the default is the only project that your teams own
         #[arg(long, value_name = "ID")]
@@ -47,7 +47,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// A link that the trail of this project must contain: its number and digest, as printed by
-        /// an earlier run or logged by `workers-trail`. Detects a trail that was reset to an
+        /// an earlier run or logged by `workers-trail`. Detects whether the trail was reset to an
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,

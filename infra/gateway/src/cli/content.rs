@@ -17,9 +17,9 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md, and the images
-    /// they refer to. Only what has changed is written. Posts with `draft = true` are checked, but
-    /// not published; a post with a future date appears at that time
+    /// Replace all content with a folder's: site.toml, apps.toml, blog/*.md, and the images they
+    /// refer to. Only what has changed is written. Posts with `draft = true` are checked, but not
+    /// published; a post with a future date appears at that time
     Publish {
         folder: PathBuf,
         /// The site's URL, the base of the URLs in its content. Default: the URL that serves the
@@ -33,9 +33,9 @@ pub(super) enum Command {
     },
     /// List the kept publications, newest first
     History,
-    /// Go back to the publication before the current one
+    /// Restore the publication before the current one
     Rollback {
-        /// Go to the publication with this number, as in `gateway content history`
+        /// Restore the publication with this number, as in `gateway content history`
         #[arg(long, value_name = "NUMBER")]
         to: Option<u64>,
     },

@@ -18,7 +18,7 @@ pub(super) struct Options {
     /// Address or domain that emails are sent from
     #[arg(long, env = "GATELET_SENDER", value_name = "IDENTITY")]
     sender: Option<String>,
-    /// SES configuration set of the emails
+    /// SES configuration set for the emails
     #[arg(long, env = "GATELET_SES_CONFIGURATION_SET", value_name = "NAME")]
     configuration_set: Option<String>,
 }

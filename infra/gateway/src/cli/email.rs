@@ -22,7 +22,7 @@ pub(super) enum Command {
     },
     /// Show an email with its history; codes are masked
     Show(ItemChoice),
-    /// Cancel an email that is not sent yet
+    /// Cancel an email that has not been sent yet
     Cancel {
         id: String,
         #[command(flatten)]

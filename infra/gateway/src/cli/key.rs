@@ -29,7 +29,7 @@ pub(super) enum Command {
     },
     /// Create a set of keys and print the keys, which are shown only once
     Create(Create),
-    /// Revoke a set of keys; the keys stop working at once
+    /// Revoke a set of keys; the keys stop working immediately
     Revoke {
         /// The id of the set
         id: String,
@@ -51,7 +51,7 @@ pub(super) struct Create {
     /// An admin key
     #[arg(long)]
     admin: bool,
-    /// A server key with only this permission, such as `users:read`; the option can be repeated
+    /// A server key with only this permission, such as `users:read`; can be repeated
     #[arg(long, value_name = "AREA:ACCESS", conflicts_with_all = ["client", "admin"])]
     permission: Vec<String>,
     /// Days until the keys expire

@@ -10,7 +10,7 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Recount the users and teams of projects; servers may keep running. Needed once for a project
+    /// Recount the users and teams of projects; servers can keep running. Needed once for a project
     /// with more than 2000 users, after an update from a version that did not count them
     Recount {
         /// Only this project

@@ -49,9 +49,9 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
-        /// The team of the project `internal` that will own the project. By default over the API,
-        /// your selected team, or your only one; in a data folder, the only team, if `internal` has
-        /// just one and its sign-up is closed
+        /// The team of the project `internal` that will own the project. Default over the API: your
+        /// selected team, or your only one. Default in a data folder: the only team, if `internal`
+        /// has just one and its sign-up is closed
         #[arg(long, value_name = "ID", conflicts_with = "internal")]
         team: Option<String>,
     },
@@ -65,7 +65,8 @@ pub(super) enum Command {
     /// Transfer a project to a team of the project `internal`; its members see it in the console
     Transfer {
         id: String,
-        /// The id of the team; on the data, also the address of a user with only one team
+        /// The id of the team; in a data folder or table, also the address of a user with only one
+        /// team
         team: String,
     },
     /// List all projects; over the API, those that your teams own
@@ -75,7 +76,7 @@ pub(super) enum Command {
     },
     /// Show a project and its settings
     Show { id: String },
-    /// Create and print a new set of keys for a project; the others stay valid
+    /// Create and print a new set of keys for a project; the others remain valid
     Keys { id: String },
     /// Change settings, named as in `PATCH /api/v1/internal/projects/current`:
     /// `config.sign_up_enabled=false`, `display_name=Notes`
@@ -118,7 +119,7 @@ impl Command {
     async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
         match self {
             Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
-                bail!("--internal and --id work on the data, not over the API: name the data with --table NAME or --data DIR")
+                bail!("--internal and --id work in a data folder or a table, not over the API: name it with --data DIR or --table NAME")
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
             Self::Transfer { id, team } => api::transfer(session, &id, &team).await,

@@ -29,12 +29,12 @@ const HEADING: &str = "Data";
 #[derive(Args, Clone)]
 pub(super) struct Target {
     /// Folder of the gateway's data. Only one gateway can serve it at a time; other commands can
-    /// run meanwhile [default: .gatelet]
+    /// run at the same time [default: .gatelet]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
     pub(super) data: Option<PathBuf>,
     /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
-    /// the AWS CLI does: in the environment, in `~/.aws` (profile `AWS_PROFILE`), by single
-    /// sign-on, or in the role of the machine
+    /// the AWS CLI does: in the environment, in `~/.aws` (profile `AWS_PROFILE`), with single
+    /// sign-on, or in the machine's role
     #[arg(long, global = true, help_heading = HEADING, value_name = "NAME")]
     pub(super) table: Option<String>,
     /// Use the API of this deployment, which `gateway login` signed in to. Without --api, --table

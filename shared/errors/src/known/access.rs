@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level listed in `details`, with its key; call from a backend, so that the key stays secret.")]
+        #[hint("Use an access level listed in `details`, with its key; call from a backend, so that the key remains secret.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,
@@ -38,7 +38,7 @@ macro_rules! access {
 
         /// The key has limited permissions, without the one that the operation requires.
         #[error("the key does not have the permission that this operation requires")]
-        #[hint("Create a key with the permission that `details` names, or use one without limits.")]
+        #[hint("Create a key with the permission that `details` names, or use a key without limits.")]
         #[answer(FORBIDDEN, Sdks::None)]
         InsufficientKeyPermission { required_permission: Option<String> },
 
@@ -74,7 +74,7 @@ macro_rules! access {
 
         /// The project requires its client key, but the request does not have it.
         #[error("the project requires a publishable client key")]
-        #[hint("Send the `pck_` key, or set `config.require_publishable_client_key` of the project to `false`.")]
+        #[hint("Send the `pck_` key, or set the project's `config.require_publishable_client_key` to `false`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         PublishableClientKeyRequiredForProject { project_id: Option<String> },
 
@@ -92,14 +92,14 @@ macro_rules! access {
 
         /// Development override keys are not supported.
         #[error("development override keys are not supported")]
-        #[hint("Leave out `X-Service-Development-Override-Key`, and send a key of the project.")]
+        #[hint("Leave out `X-Service-Development-Override-Key`, and send one of the project's keys.")]
         #[answer(UNAUTHORIZED, Sdks::None)]
         OverrideKeyNotSupported,
 
         /// The admin access token is malformed or was not signed by this service, or its user is
         /// restricted.
         #[error("the admin access token is malformed or was not issued by this service, or its user is restricted")]
-        #[hint("Send an access token of an unrestricted user of the project `internal`.")]
+        #[hint("Send an access token of an unrestricted user in the project `internal`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         UnparsableAdminAccessToken,
 
@@ -121,8 +121,8 @@ macro_rules! access {
         #[answer(UNAUTHORIZED, Sdks::None)]
         AdminAccessTokenUserNotFound,
 
-        /// The operation only exists in the project `internal`.
-        #[error("this operation only exists in the project `internal`")]
+        /// The operation exists only in the project `internal`.
+        #[error("this operation exists only in the project `internal`")]
         #[hint("Repeat the request with the project id `internal`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         ExpectedInternalProject,

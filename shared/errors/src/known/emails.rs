@@ -11,13 +11,13 @@ macro_rules! emails {
 
         /// The email is being sent, was sent, or was skipped or cancelled.
         #[error("the email can no longer be edited: its status is {status}")]
-        #[hint("Edit an email before it is sent; pause or schedule it to have time for that.")]
+        #[hint("Emails can be edited only until they are sent; pause or schedule an email to have time for edits.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailNotEditable { email_id: String, status: String },
 
         /// The template cannot be rendered; the message says where and why.
         #[error("the email cannot be rendered: {error}")]
-        #[hint("Correct the template at the line in the message.")]
+        #[hint("Correct the template at the line that the message names.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailRenderingError { error: String },
 
@@ -40,7 +40,7 @@ macro_rules! emails {
         EmailThemeNotFound,
 
         /// The theme is selected as the project's theme.
-        #[error("the project has selected this theme: select another theme first")]
+        #[error("this theme is selected for the project: select another theme first")]
         #[hint("Set `config.email_theme` of the project to another theme, then delete this one.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         EmailThemeSelected,

@@ -3,9 +3,9 @@
 macro_rules! keys {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
 
-        /// The project does not permit API keys of this type of owner.
+        /// The project does not permit API keys for this type of owner.
         #[error("API keys of a {owner} are not enabled in this project")]
-        #[hint("Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.")]
+        #[hint("Set the project's `config.allow_user_api_keys` or `config.allow_team_api_keys` to `true`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         ApiKeysNotEnabled {
             #[serde(rename = "type")]
@@ -14,7 +14,7 @@ macro_rules! keys {
 
         /// The user or team has the maximum number of active API keys.
         #[error("a {owner} can have at most {max} active API keys: revoke one first")]
-        #[hint("Revoke one that is not in use.")]
+        #[hint("Revoke one that is no longer in use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyApiKeys {
             #[serde(rename = "type")]
@@ -30,7 +30,7 @@ macro_rules! keys {
 
         /// The API key has expired.
         #[error("the API key has expired")]
-        #[hint("Create a new key; to keep using a key, set a later time before it expires.")]
+        #[hint("Create a new key. To keep using a key, set a later expiry before it expires.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         ApiKeyExpired,
 
@@ -48,7 +48,7 @@ macro_rules! keys {
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 
         /// The API key is meant to be public, so finding it in public is not a reason to revoke it.
-        #[error("the API key is meant to be public, so it is not revoked when it is found in public")]
+        #[error("the API key is meant to be public, so it is not revoked for being found in public")]
         #[hint("Report secret keys only; they begin with `sk_`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PublicApiKeyCannotBeRevoked,

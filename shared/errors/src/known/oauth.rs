@@ -5,7 +5,7 @@ macro_rules! oauth {
 
         /// The OAuth client id or secret is wrong.
         #[error("the client id or secret is wrong")]
-        #[hint("Send the project's id, and its `pck_` key, or for `client_credentials` an `ssk_` key.")]
+        #[hint("Send the project's id and its `pck_` key, or for `client_credentials` an `ssk_` key.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
@@ -18,7 +18,7 @@ macro_rules! oauth {
         /// The authorization code, its PKCE verifier or its redirect URI is not valid, or the
         /// provider refused the code.
         #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
-        #[hint("Start the sign-in again, as a code works once; if the provider refuses it, the log has the reason.")]
+        #[hint("Start the sign-in again, as each code works only once; if the provider refused it, the log has the reason.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAuthorizationCode,
 
@@ -43,44 +43,44 @@ macro_rules! oauth {
 
         /// The provider did not answer, or its answer was invalid or an error.
         #[error("the provider did not answer, or its answer was invalid or an error")]
-        #[hint("Try again later; the log of the service has the reason.")]
+        #[hint("Try again later; the service's log has the reason.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::Since2_8_108)]
         OauthProviderTemporarilyUnavailable,
 
         /// The user or the provider refused the sign-in.
         #[error("the user or the provider denied access")]
-        #[hint("Let the user try again; check the application's settings at the provider.")]
+        #[hint("Let the user try again, or check the application's settings at the provider.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthProviderAccessDenied,
 
         /// The provider does not accept the client id and secret of the project.
         #[error("the provider does not accept the project's client id and secret")]
-        #[hint("Correct the client id and secret of the provider in the project's settings.")]
+        #[hint("Correct the provider's client id and secret in the project's settings.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderRefusesClient,
 
         /// The provider's entry in the project's settings, or its registration at the provider, is
         /// wrong.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct it and set the provider again: that tests it. The log has the reason of a failed sign-in.")]
+        #[hint("Correct it and save the provider again, which tests it. The log has the reason for a failed sign-in.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
         /// The provider cannot have the type `shared`.
         #[error("the provider {provider_id} cannot have the type `shared`")]
-        #[hint("Use `standard` with a client of your own; google, github, microsoft and spotify can be shared.")]
+        #[hint("Use `standard` with your own client; only google, github, microsoft and spotify can be shared.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidSharedOauthProviderId { provider_id: String },
 
         /// The provider has the type `shared`, which allows only the scopes for signing in.
         #[error("the provider has the type `shared`, which allows only the scopes for signing in")]
-        #[hint("Register a client of your own at the provider, and set the type `standard`.")]
+        #[hint("Register your own client at the provider, and set the type `standard`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthExtraScopeNotAvailableWithSharedOauthKeys,
 
         /// The provider has the type `shared`, which does not give access tokens to apps.
-        #[error("the provider has the type `shared`, which gives apps no access tokens")]
-        #[hint("Register a client of your own at the provider, and set the type `standard`.")]
+        #[error("the provider has the type `shared`, which does not give apps access tokens")]
+        #[hint("Register your own client at the provider, and set the type `standard`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthAccessTokenNotAvailableWithSharedOauthKeys,
 
@@ -112,13 +112,13 @@ macro_rules! oauth {
 
         /// A user of the project already has this provider account.
         #[error("a user of the project already has this provider account")]
-        #[hint("Link another account, or unlink this one from its user first.")]
+        #[hint("Link another account, or first unlink this one from its user.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthProviderAccountIdAlreadyUsedForSignIn,
 
         /// The user already signs in with another account of the provider.
         #[error("the user already signs in with another account of this provider")]
-        #[hint("Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.")]
+        #[hint("Add the account with `allow_sign_in: false`, or first turn off `allow_sign_in` of the other account.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AnotherProviderAccountSignsIn,
 
@@ -134,15 +134,15 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project lacks the bundle id of an app that signs in with Apple.
-        #[error("the project has no bundle id of an app that signs in with Apple")]
+        /// The project has no app's bundle id for signing in with Apple.
+        #[error("the project has no app's bundle id for signing in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         AppleBundleIdNotConfigured,
 
         /// The identity token was not issued by Apple for this project, has expired or was used, or
         /// its nonce is wrong.
-        #[error("the identity token of Apple, or its nonce, is not valid")]
+        #[error("Apple's identity token, or its nonce, is not valid")]
         #[hint("Let the user sign in with Apple again, and send the new token with its nonce.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAppleCredentials,

@@ -5,7 +5,7 @@ macro_rules! requests {
 
         /// There is no operation at this path.
         #[error("no operation has this path{0}")]
-        #[hint("Check the path, which has no slash at its end; the OpenAPI document lists all paths.")]
+        #[hint("Check the path, which must not end with a slash; the OpenAPI document lists all paths.")]
         #[answer(NOT_FOUND, Sdks::None)]
         RouteNotFound(#[serde(skip)] PathSlip),
 
@@ -29,8 +29,8 @@ macro_rules! requests {
         BodyTooLarge { max_bytes: usize },
 
         /// The body is compressed or otherwise encoded, but the service does not decode bodies.
-        #[error("the body is encoded ({content_encoding}), and the service decodes no bodies: send it without `content-encoding`")]
-        #[hint("Send the body without `Content-Encoding`: switch off the compression of requests in your HTTP client.")]
+        #[error("the body is encoded ({content_encoding}), and the service does not decode bodies: send it without `content-encoding`")]
+        #[hint("Send the body without `Content-Encoding`: switch off request compression in your HTTP client.")]
         #[answer(UNSUPPORTED_MEDIA_TYPE, Sdks::None)]
         UnsupportedContentEncoding { content_encoding: String },
 
@@ -49,7 +49,7 @@ macro_rules! requests {
 
         /// The cursor is malformed, or comes from another list or project.
         #[error("the cursor is malformed, or belongs to another list or project")]
-        #[hint("Start at the first page, and pass `next_cursor` on unchanged.")]
+        #[hint("Start with the first page, and send each `next_cursor` unchanged.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidCursor,
 
@@ -61,13 +61,13 @@ macro_rules! requests {
 
         /// The data does not belong to the current user.
         #[error("the requested data does not belong to the current user")]
-        #[hint("Client access only reaches the current user's data; use server access for other users' data.")]
+        #[hint("Client access reaches only the current user's data; use server access for other users' data.")]
         #[answer(FORBIDDEN, Sdks::None)]
         Forbidden,
 
         /// Too many requests of this kind in a short time.
         #[error("{0}")]
-        #[hint("Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.")]
+        #[hint("Wait for the number of seconds in `Retry-After`; the `RateLimit` headers name the limit.")]
         #[answer(TOO_MANY_REQUESTS, Sdks::None)]
         RateLimited(Refusal),
 
@@ -80,7 +80,7 @@ macro_rules! requests {
         /// The service is overloaded or needs more time for the change, or concurrent changes
         /// conflicted.
         #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
-        #[hint("Repeat the request after the seconds in `Retry-After`.")]
+        #[hint("Retry after the number of seconds in `Retry-After`.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::None)]
         ServiceUnavailable,
 

@@ -5,7 +5,7 @@ macro_rules! sessions {
 
         /// The access token is malformed or was not signed by this service.
         #[error("the access token is malformed or was not issued by this service")]
-        #[hint("Refresh the session; tokens of another deployment or API address are not valid here.")]
+        #[hint("Refresh the session; tokens from another deployment or API address are not valid here.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         UnparsableAccessToken,
 
@@ -22,7 +22,7 @@ macro_rules! sessions {
 
         /// The access token belongs to another project.
         #[error("the access token belongs to another project")]
-        #[hint("Set `X-Service-Project-Id` to the `project_id` claim of the token, or sign in to this project.")]
+        #[hint("Set `X-Service-Project-Id` to the token's `project_id` claim, or sign in to this project.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         InvalidProjectForAccessToken { expected_project_id: String, actual_project_id: String },
 
@@ -89,7 +89,7 @@ macro_rules! sessions {
         CrossDomainSessionMismatch,
 
         /// The polling code of a tool or the device code of a device does not exist, or was used.
-        #[error("the polling or device code does not exist or was used")]
+        #[error("the polling code or device code does not exist or has been used")]
         #[hint("Start again with `POST /api/v1/auth/cli` or `POST /api/v1/auth/oauth/device_authorization`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidPollingCode,
@@ -101,7 +101,7 @@ macro_rules! sessions {
         AuthorizationPending,
 
         /// The device polls too often.
-        #[error("the device polls too often; wait five seconds longer between polls")]
+        #[error("the device polls too often: wait five seconds longer between polls")]
         #[hint("Wait five seconds longer between polls.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         SlowDown,

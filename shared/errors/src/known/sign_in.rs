@@ -23,13 +23,13 @@ macro_rules! sign_in {
 
         /// The bot challenge was shown but not solved, or cannot be checked.
         #[error("{message}")]
-        #[hint("Show the message, and let the user solve another challenge; the log of the service has the reason.")]
+        #[hint("Show the message, and let the user solve another challenge; the service's log has the reason.")]
         #[answer(BAD_REQUEST, Sdks::Since2_8_108)]
         BotChallengeFailed { message: String },
 
         /// The project does not use proof of work as its bot challenge.
         #[error("the project does not use proof of work as its bot challenge")]
-        #[hint("Set `config.bot_challenge.provider` of the project to `altcha`, or use the challenge that is configured.")]
+        #[hint("Set the project's `config.bot_challenge.provider` to `altcha`, or use the challenge that is configured.")]
         #[answer(FORBIDDEN, Sdks::None)]
         BotChallengeNotEnabled,
 
@@ -104,25 +104,25 @@ macro_rules! sign_in {
 
         /// The code or invitation does not exist, or a change to the account has made it invalid.
         #[error("the code or invitation does not exist or is no longer valid")]
-        #[hint("Check that the code is complete; get a new one by a new email, or by starting the sign-in or setup again.")]
+        #[hint("Check that the code is complete. For a new code, request another email, or start the sign-in or setup again.")]
         #[answer(NOT_FOUND, Sdks::All)]
         VerificationCodeNotFound,
 
         /// The code has expired.
         #[error("the code has expired")]
-        #[hint("Get a new code: have a new email sent, or start the sign-in or setup again.")]
+        #[hint("Get a new code: request another email, or start the sign-in or setup again.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         VerificationCodeExpired,
 
         /// The code or invitation was used before.
         #[error("the code or invitation has been used")]
-        #[hint("If it did its work, nothing is needed; otherwise get a new code by a new email, or by starting again.")]
+        #[hint("If it had its effect, nothing needs to be done. Otherwise, get a new code: request another email, or start again.")]
         #[answer(CONFLICT, Sdks::All)]
         VerificationCodeAlreadyUsed,
 
         /// The code was tried too many times.
         #[error("the code was tried too many times")]
-        #[hint("Get a new code: have a new email sent, or start the sign-in or setup again.")]
+        #[hint("Get a new code: request another email, or start the sign-in or setup again.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         VerificationCodeMaxAttemptsReached,
 
@@ -134,18 +134,18 @@ macro_rules! sign_in {
 
         /// The code from the authenticator app is wrong or was used before.
         #[error("the code from the authenticator app is wrong or was used before")]
-        #[hint("Ask for the next code; check the clock of the user's device.")]
+        #[hint("Ask for the app's next code; check the clock of the user's device.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidTotpCode,
 
         /// The recovery code is wrong or was used before.
         #[error("the recovery code is wrong or was used before")]
-        #[hint("Ask for another code of the newest set, or for a code from the authenticator app.")]
+        #[hint("Ask for another code from the newest set, or for a code from the authenticator app.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user does not have an authenticator app; recovery codes only replace the codes of an
-        /// app.
+        /// The user does not have an authenticator app; recovery codes only stand in for an app's
+        /// codes.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -159,7 +159,7 @@ macro_rules! sign_in {
 
         /// The user has the maximum number of authenticator apps.
         #[error("a user can have at most {max} authenticator apps: remove one first")]
-        #[hint("Let the user remove one that is no longer used.")]
+        #[hint("Ask the user to remove one that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyAuthenticators { max: usize },
 
@@ -183,7 +183,7 @@ macro_rules! sign_in {
 
         /// The browser's response does not prove the possession of a passkey.
         #[error("the passkey was not accepted: {message}")]
-        #[hint("Let the user try again with new options, or another way to sign in; the message says why.")]
+        #[hint("Let the user try again with new options, or sign in in another way; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasskeyAuthenticationFailed { message: String },
 

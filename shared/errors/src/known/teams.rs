@@ -17,7 +17,7 @@ macro_rules! teams {
 
         /// The user has created the maximum number of teams.
         #[error("a user can create at most {max} teams: delete one of them first")]
-        #[hint("Delete one of them, raise `config.max_teams_per_user`, or create the team with server access.")]
+        #[hint("Delete one of them, increase `config.max_teams_per_user`, or create the team with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyTeams { max: usize },
 
@@ -28,8 +28,8 @@ macro_rules! teams {
         TooManyTeamMemberships { max: usize },
 
         /// The team owns projects, so it cannot be deleted, and its last member cannot leave it.
-        #[error("team {team_id} owns projects, which nobody could administer any more")]
-        #[hint("Transfer the projects to another team, or delete them, first.")]
+        #[error("team {team_id} owns projects, which nobody could administer without it")]
+        #[hint("First transfer the projects to another team, or delete them.")]
         #[answer(CONFLICT, Sdks::None)]
         TeamOwnsProjects { team_id: String },
 
@@ -57,13 +57,13 @@ macro_rules! teams {
         #[answer(FORBIDDEN, Sdks::Since2_8_108)]
         TeamInvitationEmailMismatch,
 
-        /// The team has the maximum number of unanswered invitations by members.
-        #[error("a team can have at most {max} invitations that wait for an answer: revoke one first")]
+        /// The team has the maximum number of unanswered invitations from members.
+        #[error("a team can have at most {max} unanswered invitations: revoke one first")]
         #[hint("Revoke one, wait until one is accepted or expires, or invite with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
-        /// The operation requires a team permission that the user lacks.
+        /// The operation requires a team permission that the user does not have.
         #[error("this requires the permission {permission_id} in team {team_id}")]
         #[hint("Grant the permission in `details`, or call with server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -17,7 +17,7 @@ macro_rules! users {
 
         /// Another account signs in with this address.
         #[error("an account with the address {email} already exists")]
-        #[hint("Have the user sign in or reset the password, or use another address.")]
+        #[hint("Let the user sign in or reset the password, or use another address.")]
         #[answer(CONFLICT, Sdks::All)]
         UserEmailAlreadyExists { email: String, would_work_if_email_was_verified: bool },
 
@@ -27,8 +27,8 @@ macro_rules! users {
         #[answer(BAD_REQUEST, Sdks::None)]
         PrimaryEmailRequired,
 
-        /// The project does not let users delete themselves.
-        #[error("the project does not let users delete themselves")]
+        /// The project does not let users delete their own account.
+        #[error("the project does not let users delete their own account")]
         #[hint("Set `config.client_user_deletion_enabled` of the project to `true`, or delete the user with server access.")]
         #[answer(FORBIDDEN, Sdks::None)]
         UserDeletionNotEnabled,
@@ -47,7 +47,7 @@ macro_rules! users {
 
         /// Another user signs in with this address.
         #[error("another user signs in with this address")]
-        #[hint("Use another address, or have the other user release this one.")]
+        #[hint("Use another address, or let the other user release this one.")]
         #[answer(CONFLICT, Sdks::All)]
         ContactChannelAlreadyUsedForAuthBySomeoneElse {
             r#type: &'static str,

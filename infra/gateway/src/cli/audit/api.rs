@@ -20,7 +20,7 @@ pub(crate) struct List {
     /// Only entries about this user: an id or a verified primary email address
     #[arg(long, value_name = "USER")]
     user: Option<String>,
-    /// Only entries of this operation, such as `auth-password-sign-in`
+    /// Only entries from this operation, such as `auth-password-sign-in`
     #[arg(long, value_name = "NAME")]
     operation: Option<String>,
     /// Only entries with this event, such as `sign-in`

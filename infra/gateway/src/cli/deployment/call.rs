@@ -20,11 +20,13 @@ pub(crate) struct Call {
     method: String,
     /// Path below `/api/v1`, such as `/users?limit=10`
     path: String,
-    /// Act as an administrator of this project, which a team of yours owns. Default: as yourself
-    /// in `internal`, or without a sign-in as an administrator of the data folder's project
+    /// Act as an administrator of this project, which one of your teams owns. Default: as yourself
+    /// in `internal`, or, if you have not signed in, as an administrator of the data folder's
+    /// project
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// Body of the request, as JSON; `-` reads it from standard input, for a body with secrets
+    /// Body of the request, as JSON; `-` reads it from standard input, which suits bodies with
+    /// secrets
     #[arg(long, value_name = "JSON")]
     body: Option<String>,
 }

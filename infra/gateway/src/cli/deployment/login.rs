@@ -34,8 +34,8 @@ pub(crate) struct Login {
     /// Publishable client key of the project `internal`, if it requires one
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
-    /// Page on which you confirm, in a trusted domain of `internal`; by default, the page of the
-    /// first trusted domain or, without any, that of the console
+    /// Page on which you confirm, in a trusted domain of `internal`; by default, the page in the
+    /// first trusted domain or, without any, the console's
     #[arg(long, value_name = "URL")]
     page: Option<String>,
     /// Only print the link, instead of opening it in a browser
@@ -45,7 +45,7 @@ pub(crate) struct Login {
 
 #[derive(Args)]
 pub(crate) struct Logout {
-    /// URL of the deployment; by default the one that you signed in to last
+    /// URL of the deployment; by default, the one that you signed in to last
     url: Option<String>,
     /// Forget the session without ending it, for example because the deployment cannot be reached
     #[arg(long)]

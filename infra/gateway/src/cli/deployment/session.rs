@@ -182,7 +182,7 @@ impl Session {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         match (project, body["code"].as_str()) {
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN")) if id.is_internal() => anyhow!(
-                "nobody administers the project `internal` over the API: its operator works on the data, with --table NAME or --data DIR"
+                "nobody administers the project `internal` over the API: its operator works in its data folder or table, with --data DIR or --table NAME"
             ),
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
                 anyhow!("no team of yours owns project {id} at {}: `gateway project list` shows your projects", self.url())

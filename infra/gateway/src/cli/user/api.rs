@@ -25,7 +25,7 @@ pub(crate) struct List {
     /// Only members of this team
     #[arg(long, value_name = "ID")]
     team: Option<String>,
-    /// Also restricted and anonymous users
+    /// Include restricted and anonymous users
     #[arg(long)]
     all: bool,
     /// Newest first
