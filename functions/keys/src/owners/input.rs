@@ -2,7 +2,7 @@
 
 use api::http::Route;
 use api::product::Access;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use errors::KnownError;
 use flows::teams::limited_to;
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{OwnedKeyId, TeamId};
 use wire::level::Level;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -52,31 +52,20 @@ pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) 
 /// The purpose of a key, in its creator's words.
 pub(crate) struct Description(pub(crate) String);
 
-impl<E: DeserializeError> Deserr<E> for Description {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        match line::check(&text, 1..=MAX_DESCRIPTION) {
-            Ok(()) => Ok(Self(text)),
-            Err(error) => Err(rejected(&error, location)),
-        }
-    }
-}
+wire::deserr_from!(Description, String, |text| line::check(&text, 1..=MAX_DESCRIPTION).map(|()| Self(text)));
 
 /// What the app lets a key do, in the app's own words.
 pub(crate) struct Scopes(pub(crate) Vec<String>);
 
-impl<E: DeserializeError> Deserr<E> for Scopes {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let mut scopes = Vec::<String>::deserialize_from_value(value, location)?;
-        let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
-        if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
-            return Err(rejected(&"must be at most 32 scopes of 1 to 64 visible ASCII characters", location));
-        }
-        scopes.sort();
-        scopes.dedup();
-        Ok(Self(scopes))
+wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
+    let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
+    if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
+        return Err("must be at most 32 scopes of 1 to 64 visible ASCII characters");
     }
-}
+    scopes.sort();
+    scopes.dedup();
+    Ok(Self(scopes))
+});
 
 /// When a key expires. `null`, 0 and an omitted time mean never (`None`), as published SDKs expect.
 pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::change::Change;
 use wire::id::DocumentId;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 use crate::document::theme::Theme;
 use crate::email::category::Category;
@@ -100,28 +100,19 @@ pub(crate) const FIRST_THEME: &str =
 #[schema(value_type = String, min_length = 1, max_length = 256)]
 pub struct Name(pub(crate) String);
 
-impl<E: deserr::DeserializeError> Deserr<E> for Name {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(Name, String, |text| line::check(&text, line::NAME).map(|()| Self(text)));
 
 /// MiniJinja source in HTML, or in MJML if its first element is `<mjml>`.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);
 
-impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        if tsx::is_module(&text) {
-            return Err(rejected("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML", location));
-        }
-        Ok(Self(text))
+wire::deserr_from!(HtmlSource, String, |text| {
+    if tsx::is_module(&text) {
+        return Err("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML");
     }
-}
+    Ok(Self(text))
+});
 
 /// The body of a request for a new template or draft. The subject and the HTML have defaults.
 #[derive(Deserr, ToSchema)]

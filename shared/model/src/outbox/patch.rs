@@ -63,36 +63,25 @@ pub struct OutboxPatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancel;
 
-impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(wire::problem::rejected(&"must be true", location)) }
-    }
-}
+wire::deserr_from!(Cancel, bool, |value| if value { Ok(Self) } else { Err("must be true") });
 
 /// A time on the wire: milliseconds since the Unix epoch, within the range of a [`Timestamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtMillis(pub Timestamp);
 
-impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
-        time.map(Self).map_err(|_| wire::problem::rejected(&"must be a time in milliseconds since the Unix epoch", location))
-    }
-}
+wire::deserr_from!(AtMillis, i64, |millis| {
+    Timestamp::from_millisecond(millis).map(Self).map_err(|_| "must be a time in milliseconds since the Unix epoch")
+});
 
 /// Values for an email's template: a JSON object.
 #[derive(Debug, Clone, PartialEq, ToSchema)]
 #[schema(value_type = Object)]
 pub struct Variables(pub Map<String, Value>);
 
-impl<E: deserr::DeserializeError> Deserr<E> for Variables {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        match Value::deserialize_from_value(value, location)? {
-            Value::Object(map) => Ok(Self(map)),
-            _ => Err(wire::problem::rejected(&"must be an object", location)),
-        }
-    }
-}
+wire::deserr_from!(Variables, Value, |value| match value {
+    Value::Object(map) => Ok(Self(map)),
+    _ => Err("must be an object"),
+});
 
 /// Why an entry was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

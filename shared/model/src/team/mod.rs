@@ -6,14 +6,14 @@ pub mod view;
 use std::collections::BTreeSet;
 
 use crypto::digest::Digest;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
@@ -120,13 +120,7 @@ impl Team {
 #[schema(value_type = String, max_length = 256)]
 pub struct TeamName(pub String);
 
-impl<E: DeserializeError> Deserr<E> for TeamName {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(TeamName, String, |text| line::check(&text, line::OPTIONAL_NAME).map(|()| Self(text)));
 
 /// A new team.
 #[derive(Deserr, ToSchema)]
