@@ -25,7 +25,7 @@ use uuid::Uuid;
 use wire::id::{DocumentId, ProjectId};
 
 use crate::project::{levels_of, replaced};
-use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, number, string};
+use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, is_made, number, string};
 
 /// A document with its version, on which changes are conditional. The version is 0 if the document
 /// is not in the table.
@@ -281,10 +281,6 @@ impl Store {
     ) -> Result<bool, Error> {
         let delete = Write::delete(document_key(project, kind, id)).on("attribute_exists(pk)");
         let result = if is_counted { self.transact([delete, less(project, kind, 1)]).await } else { self.write(delete).await };
-        match result {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(result)
     }
 }

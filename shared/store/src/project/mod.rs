@@ -36,7 +36,7 @@ use crate::deletions::no_project_ending;
 use crate::keys::{api_key_key, project_key, team_key};
 use crate::table::row::Items;
 use crate::table::transfer::key_in;
-use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, number, string};
+use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, is_made, number, string};
 use crate::team::{self, membership};
 
 /// A project with its version, on which changes are conditional.
@@ -297,10 +297,7 @@ impl Store {
             .on("attribute_exists(pk) AND (attribute_not_exists(d.dearest_bcrypt_cost) OR d.dearest_bcrypt_cost < :cost)")
             .value(":cost", integer(cost))
             .value(":one", integer(1));
-        match self.write_unrecorded(note).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(note).await).map(drop)
     }
 
     /// All projects of the table, by id. Only for the gateway, because the list is one partition.

@@ -24,6 +24,7 @@ pub use client::{MAX_WRITES, Store};
 pub use contention::{Contention, pause};
 pub use definition::{INDEXES, Index, TTL, create, definition};
 pub use error::Error;
+pub(crate) use error::{is_made, unless_conflict};
 pub(crate) use item::{DIGEST, entity, integer, is_of_digest, number, sortable, string};
 pub use item::{Item, Key};
 pub use label::{Conflict, Label};

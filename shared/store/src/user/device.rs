@@ -17,7 +17,7 @@ use model::user::device::Device;
 use wire::id::{DeviceId, ProjectId, UserId};
 
 use crate::keys::user_key;
-use crate::table::{Error, Key, Store, Write, entity, integer, string};
+use crate::table::{Error, Key, Store, Write, entity, integer, is_made, string};
 
 /// The key of a device.
 pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {
@@ -45,11 +45,7 @@ impl Store {
     /// Forgets a device; `false` if it does not exist.
     pub async fn forget_device(&self, project: &ProjectId, user: UserId, id: DeviceId) -> Result<bool, Error> {
         let forget = Write::delete(device_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([Event::DeviceForgotten]);
-        match self.write(forget).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write(forget).await)
     }
 
     /// Forgets all but the newest `max` devices of a user. Concurrent requests that remember

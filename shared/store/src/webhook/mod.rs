@@ -35,7 +35,7 @@ use model::webhook::{Endpoint, MAX_ENDPOINTS};
 use wire::clock::after;
 use wire::id::{ProjectId, WebhookEndpointId};
 
-use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, number, string};
+use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, is_made, number, string};
 use crate::webhook::keys::{PREFIX, endpoint_key};
 
 const ALL: &str = "WEBHOOKS";
@@ -166,10 +166,6 @@ impl Store {
     pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: Timestamp) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD endpoints :less").value(":less", integer(-1));
         let gone = Write::delete(endpoint_key(project, id)).on("attribute_exists(pk)");
-        match self.transact([gone, less, queue::wake(project, id, now)]).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.transact([gone, less, queue::wake(project, id, now)]).await)
     }
 }
