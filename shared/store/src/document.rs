@@ -190,14 +190,8 @@ impl Store {
 
     /// All of the project's own templates and themes, with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
-        let query = self
-            .query()
-            // `$` follows `#`, so the range contains only these two prefixes.
-            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":pk", string(format!("T#{project}")))
-            .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
-            .expression_attribute_values(":last", string("THEME$"))
-            .consistent_read(true);
+        // `$` follows `#`, so the range contains only these two prefixes.
+        let query = self.query_range(format!("T#{project}"), prefix(DocumentKind::Template), "THEME$");
         let mut rows = Vec::new();
         for item in self.query_all(query).await? {
             let is_theme = item.get("sk").and_then(|sk| sk.as_s().ok()).is_some_and(|sk| sk.starts_with(prefix(DocumentKind::Theme)));
@@ -234,12 +228,8 @@ impl Store {
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :kind)")
-            .expression_attribute_values(":pk", string(format!("T#{project}")))
-            .expression_attribute_values(":kind", string(prefix(kind)))
-            .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"))
-            .consistent_read(true);
+            .query_prefix(format!("T#{project}"), prefix(kind))
+            .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"));
         let mut next = None;
         loop {
             let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;

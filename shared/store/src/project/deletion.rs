@@ -160,8 +160,7 @@ impl Purger<'_> {
     /// `last`, through which the partition is found, goes last. Returns whether nothing is left:
     /// `false` if time runs out, but not before the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
-        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
-        let query = query.projection_expression("pk, sk").consistent_read(true).limit(SWEPT);
+        let query = self.store.query_partition(partition).projection_expression("pk, sk").limit(SWEPT);
         let (mut held, mut from) = (Vec::new(), None);
         loop {
             let (items, next) = self.store.query_page(query.clone().set_exclusive_start_key(from)).await?;

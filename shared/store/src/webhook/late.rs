@@ -161,9 +161,8 @@ impl Store {
     /// The keys of the first items with an endpoint's late deliveries, in order, and whether there
     /// may be more.
     async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Key>, bool), Error> {
-        let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").consistent_read(true).limit(READ);
         let pages = late_partitions(project, *endpoint)
-            .map(|partition| self.query_page(query.clone().expression_attribute_values(":pk", string(partition))));
+            .map(|partition| self.query_page(self.query_partition(partition).projection_expression("pk, sk").limit(READ)));
         let pages = try_join_all(pages).await?;
         // More unread items may follow the last one of a page.
         let end = pages.iter().filter_map(|(_, next)| Key::of(next.as_ref()?)).map(|key| key.sk).min();

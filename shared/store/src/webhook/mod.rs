@@ -94,12 +94,7 @@ impl Store {
 
     /// Like [`Self::webhook_endpoints`], with the attributes outside the endpoints.
     pub(crate) async fn webhook_rows(&self, project: &ProjectId) -> Result<Vec<EndpointRow>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
-            .expression_attribute_values(":pk", string(format!("P#{project}")))
-            .expression_attribute_values(":sk", string(PREFIX))
-            .consistent_read(true);
+        let query = self.query_prefix(format!("P#{project}"), PREFIX);
         let mut rows: Vec<EndpointRow> = self.query_all(query).await?.into_iter().map(EndpointRow::of).collect::<Result<_, _>>()?;
         rows.sort_by_key(|row| (row.endpoint.created_at, row.endpoint.id));
         Ok(rows)
