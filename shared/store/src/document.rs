@@ -230,17 +230,13 @@ impl Store {
         let query = self
             .query_prefix(format!("T#{project}"), prefix(kind))
             .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"));
-        let mut next = None;
-        loop {
-            let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+        let mut pages = self.query_pages(query);
+        while let Some(items) = pages.next().await? {
             for item in items {
                 each(entity(item)?);
             }
-            next = after;
-            if next.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     /// Writes a new document; `false` if the project already has [`MAX_DOCUMENTS`] of its kind.

@@ -116,20 +116,11 @@ impl Store {
 
     /// The whole result of a query.
     pub(crate) async fn query_all(&self, query: QueryInputBuilder) -> Result<Vec<Item>, Error> {
-        let (mut items, mut next) = self.query_page(query.clone()).await?;
-        while next.is_some() {
-            let (more, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
-            items.extend(more);
-            next = after;
+        let (mut items, mut pages) = (Vec::new(), self.query_pages(query));
+        while let Some(page) = pages.next().await? {
+            items.extend(page);
         }
         Ok(items)
-    }
-
-    /// A page of a list in `gsi1`.
-    pub(crate) async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
-        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(partition)).set_exclusive_start_key(from);
-        self.query_page(query).await
     }
 
     /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed; none if

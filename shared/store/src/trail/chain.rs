@@ -157,10 +157,9 @@ impl Store {
     /// The entries covered by links with a watermark not before a position, each as recorded in the
     /// newest such link.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, Covered>, Error> {
-        let (mut found, mut from): (HashMap<String, Covered>, _) = (HashMap::new(), None);
-        loop {
-            let query = self.links(project).scan_index_forward(false).limit(LAST_LINKS).set_exclusive_start_key(from);
-            let (items, next) = self.query_page(query).await?;
+        let mut found: HashMap<String, Covered> = HashMap::new();
+        let mut pages = self.query_pages(self.links(project).scan_index_forward(false).limit(LAST_LINKS));
+        while let Some(items) = pages.next().await? {
             for item in items {
                 let link: Signed<Link> = entity(item)?;
                 if link.of.watermark.as_str() < position {
@@ -170,11 +169,8 @@ impl Store {
                     found.entry(entry.position.clone()).or_insert(entry);
                 }
             }
-            from = next;
-            if from.is_none() {
-                return Ok(found);
-            }
         }
+        Ok(found)
     }
 
     /// The query for all links, oldest first.

@@ -75,10 +75,7 @@ impl Store {
         let id = row.user.id;
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
         let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");
-        match self.write_unrecorded(write).await {
-            // The user has been deleted or was active since the list was read.
-            Err(Error::Conflict(_)) => Ok(()),
-            result => result,
-        }
+        // Fails if the user has been deleted or was active since the list was read.
+        is_made(self.write_unrecorded(write).await).map(drop)
     }
 }
