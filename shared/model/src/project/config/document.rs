@@ -1,33 +1,13 @@
 //! The types that a whole configuration is parsed into. Missing keys get their defaults.
 
-use deserr::Deserr;
-
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
-use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
+use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server, parts};
 use crate::project::config::permissions::Permission;
 use crate::project::passkeys::UserVerification;
 use crate::sign_up::rule::DefaultAction;
-
-/// Defines the parts of a configuration. A missing key gets the value after its `=`, or else the
-/// default of its type.
-macro_rules! parts {
-    (@default) => { Default::default() };
-    (@default $default:tt) => { $default };
-    ($($name:ident { $($key:ident: $type:ty $(= $default:tt)?,)* })*) => {$(
-        #[derive(Deserr)]
-        #[deserr(deny_unknown_fields, rename_all = camelCase)]
-        pub(crate) struct $name { $(#[deserr(default $(= $default)?)] pub(crate) $key: $type,)* }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self { $($key: parts!(@default $($default)?),)* }
-            }
-        }
-    )*};
-}
 
 parts! {
     Document {
