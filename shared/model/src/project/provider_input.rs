@@ -1,7 +1,5 @@
 //! An OAuth provider, as an administrator configures it.
 
-use std::collections::BTreeMap;
-
 use crypto::seal;
 use deserr::Deserr;
 use secrecy::SecretString;
@@ -237,16 +235,7 @@ impl ProviderInput {
         if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
             return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
         }
-        Ok(OAuthProvider {
-            id: self.id,
-            client_id: String::new(),
-            client_secret: None,
-            issuer: None,
-            authorization_endpoint: None,
-            facebook_config_id: None,
-            microsoft_tenant_id: None,
-            apple_bundles: BTreeMap::new(),
-        })
+        Ok(OAuthProvider { id: self.id, ..OAuthProvider::default() })
     }
 }
 

@@ -26,7 +26,7 @@ macro_rules! parts {
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($key: $crate::project::config::parts::parts!(@default $($default)?),)* }
+                Self { $($key: parts!(@default $($default)?),)* }
             }
         }
     )*};
