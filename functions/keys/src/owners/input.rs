@@ -22,11 +22,11 @@ pub struct KeyPath {
     pub(crate) id: OwnedKeyId,
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
     /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) user_id: Option<UserRef>,
 }
@@ -86,24 +86,21 @@ pub(crate) fn new_key(
     NewKey { description, is_public: is_public.unwrap_or(false), scopes, expires_at: expiry(expires_at) }
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyPatch {
     /// One line of 1 to 256 characters.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
     /// Only `true` is accepted: a revoked key cannot be restored.
-    #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
     /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
     /// until the new time.
-    #[deserr(default)]
     #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
     /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
-    #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub(crate) scopes: Option<Scopes>,
 }
@@ -113,12 +110,12 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// The longest overlap of the two keys, in milliseconds: 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
     /// How long the old key still works, in milliseconds, from 0 to 2,592,000,000 (30 days).
     /// Default: 86,400,000 (a day).
-    #[deserr(default)]
     #[schema(maximum = 2_592_000_000_u32)]
     expire_previous_in_millis: Option<u32>,
 }

@@ -115,77 +115,63 @@ wire::deserr_from!(HtmlSource, String, |text| {
 });
 
 /// The body of a request for a new template or draft. The subject and the HTML have defaults.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewDocument {
     display_name: Name,
     /// MiniJinja source of the subject.
-    #[deserr(default)]
     subject_source: Option<String>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; derived from the HTML if absent.
-    #[deserr(default)]
     text_source: Option<String>,
     /// `false` for no theme; absent or `null` for the project's theme.
-    #[deserr(default)]
     theme_id: Option<Theme>,
     /// `Transactional` (the default) or `Marketing`.
-    #[deserr(default)]
     notification_category_name: Option<Category>,
 }
 
 /// The body of a request for a new theme.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTheme {
     display_name: Name,
     /// MiniJinja source, in which `{{ content }}` stands for the body of the email.
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 
 /// A change to a template or draft; absent fields keep their values.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentPatch {
-    #[deserr(default)]
     display_name: Option<Name>,
-    #[deserr(default)]
     subject_source: Option<String>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     /// `null` derives the text from the HTML.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     text_source: Change<String>,
     /// `false` for no theme, `null` for the project's theme.
-    #[deserr(default)]
     #[schema(value_type = Option<Theme>)]
     theme_id: Change<Theme>,
-    #[deserr(default)]
     notification_category_name: Option<Category>,
 }
 
 /// A change to a theme; absent fields keep their values.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ThemePatch {
-    #[deserr(default)]
     display_name: Option<Name>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 

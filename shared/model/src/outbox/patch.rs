@@ -14,48 +14,38 @@ use crate::outbox::{MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage
 
 /// The body of an update. Absent fields keep their values; an empty body changes only
 /// `updated_at_millis`.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct OutboxPatch {
     /// MiniJinja source of the subject.
-    #[deserr(default)]
     pub subject_source: Option<String>,
     /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
-    #[deserr(default)]
     pub html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     pub tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; `null` derives it from the HTML, or restores the text of
     /// a built-in email whose HTML is unchanged.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub text_source: Change<String>,
     /// The id of the theme around the email; `null` for no theme.
-    #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
     /// The new recipients. An email with a code may only go to the address that the code is for.
-    #[deserr(default)]
     pub to: Option<Recipients>,
     /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
     /// keeps its code.
     #[schema(value_type = Option<Object>)]
-    #[deserr(default)]
     pub variables: Option<Variables>,
     /// Stored for published SDKs, without effect: deliverability is not checked.
-    #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
     #[schema(value_type = Option<i64>)]
-    #[deserr(default)]
     pub scheduled_at_millis: Option<AtMillis>,
     /// Whether workers leave the entry alone until it is resumed.
-    #[deserr(default)]
     pub is_paused: Option<bool>,
     /// Only `true` is accepted: the entry is permanently skipped, and the other fields are ignored.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub cancel: Option<Cancel>,
 }
 

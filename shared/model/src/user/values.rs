@@ -36,6 +36,7 @@ pub struct ImportedHash(pub Hash);
 pub struct False;
 
 /// A provider account that signs the user in.
+#[wire::optional]
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AccountInput {
@@ -44,7 +45,6 @@ pub struct AccountInput {
     /// The user's id at the provider.
     pub account_id: String,
     /// The address that the provider reports.
-    #[deserr(default)]
     pub email: Option<AnyEmail>,
 }
 

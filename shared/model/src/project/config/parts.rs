@@ -61,38 +61,30 @@ impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
     }
 }
 
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Provider {
-    #[deserr(default, rename = "type")]
+    #[deserr(rename = "type")]
     kind: Option<String>,
-    #[deserr(default)]
     is_shared: Option<bool>,
-    #[deserr(default)]
     allow_sign_in: Option<bool>,
-    #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    #[deserr(default)]
     client_id: Option<String>,
-    #[deserr(default)]
     client_secret: Option<String>,
-    #[deserr(default)]
     issuer: Option<String>,
-    #[deserr(default)]
     authorization_endpoint: Option<String>,
-    #[deserr(default)]
     facebook_config_id: Option<String>,
-    #[deserr(default)]
     microsoft_tenant_id: Option<String>,
     #[deserr(default)]
     apple_bundles: Entries<Bundle>,
 }
 
 /// An app that offers native Sign in with Apple.
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Bundle {
-    #[deserr(default)]
     bundle_id: Option<String>,
 }
 
@@ -155,12 +147,12 @@ parts! {
 }
 
 /// The action of a rule; a rule without one allows the sign-up.
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Action {
     #[deserr(default = ActionType::Allow, rename = "type")]
     kind: ActionType,
-    #[deserr(default)]
     message: Option<String>,
 }
 
