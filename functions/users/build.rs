@@ -1,8 +1,3 @@
 //! Links this crate's functions (`infra/link`).
 
-#[path = "../../infra/link/functions.rs"]
-mod functions;
-
-fn main() {
-    functions::link();
-}
+include!("../../infra/link/functions.rs");

@@ -1,13 +1,13 @@
-//! Links functions without unwinding tables, a tenth of each binary. Nothing reads them, because a
-//! panic ends the process (`panic = "abort"` in the release profile). A linker script removes them,
-//! because Cargo profiles cannot set the compiler flag to omit them.
-//!
-//! Each functions crate has a `build.rs` that includes this file: Cargo records build scripts
-//! outside the package by absolute path, and would relink all functions in another clone.
+// Links functions without unwinding tables, a tenth of each binary. Nothing reads them, because a
+// panic ends the process (`panic = "abort"` in the release profile). A linker script removes them,
+// because Cargo profiles cannot set the compiler flag to omit them.
+//
+// The `build.rs` of each functions crate includes this file: Cargo records build scripts outside
+// the package by absolute path, and would relink all functions in another clone.
 
 use std::env::var;
 
-pub(super) fn link() {
+fn main() {
     println!("cargo::rerun-if-changed=../../infra/link/without-unwinding.ld");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
     // Only for Rust's default linker and cargo-lambda's (Zig): others may not support such scripts.

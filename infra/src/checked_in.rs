@@ -18,6 +18,12 @@ pub struct File {
 }
 
 impl File {
+    fn rendered(path: PathBuf, wanted: String) -> Self {
+        // The file does not exist before the first rendering.
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        Self { path, found, wanted }
+    }
+
     pub fn is_current(&self) -> bool {
         self.found == self.wanted
     }
@@ -40,10 +46,7 @@ pub fn template_files() -> anyhow::Result<Vec<File>> {
     let mut files: Vec<File> = Vec::new();
     let rendered = template::render(&operations::all())?;
     for (path, wanted) in &rendered {
-        let path = infra.join(path);
-        // The file does not exist before the first rendering.
-        let found = std::fs::read_to_string(&path).unwrap_or_default();
-        files.push(File { path, found, wanted: wanted.clone() });
+        files.push(File::rendered(infra.join(path), wanted.clone()));
     }
     let stacks = infra.join("stacks").read_dir().into_iter().flatten();
     for path in stacks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()? {
@@ -57,10 +60,7 @@ pub fn template_files() -> anyhow::Result<Vec<File>> {
 
 /// `CargoLambda.toml`, the routes of `cargo lambda watch`.
 pub fn watch_file() -> anyhow::Result<File> {
-    let path = root().join("CargoLambda.toml");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: watch::document(&operations::all()) })
+    Ok(File::rendered(root().join("CargoLambda.toml"), watch::document(&operations::all())))
 }
 
 /// The manifest of each area, which lists its binaries.
@@ -81,10 +81,7 @@ pub fn area_files() -> anyhow::Result<Vec<File>> {
 
 /// `docs/all-operations.md`.
 pub fn operations_file() -> anyhow::Result<File> {
-    let path = root().join("docs/all-operations.md");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
+    Ok(File::rendered(root().join("docs/all-operations.md"), all_operations::document(&operations::all())))
 }
 
 /// `functions/content/src/openapi.json`, with placeholder URLs, replaced by the function that
@@ -97,34 +94,22 @@ pub fn openapi_file() -> anyhow::Result<File> {
 
 /// `docs/errors.md`.
 pub fn errors_file() -> anyhow::Result<File> {
-    let path = root().join("docs/errors.md");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: error_codes::document() })
+    Ok(File::rendered(root().join("docs/errors.md"), error_codes::document()))
 }
 
 /// `docs/api/quotas.md`.
 pub fn quotas_file() -> anyhow::Result<File> {
-    let path = root().join("docs/api/quotas.md");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: quotas::document(&operations::all()) })
+    Ok(File::rendered(root().join("docs/api/quotas.md"), quotas::document(&operations::all())))
 }
 
 /// `docs/api/providers.md`.
 pub fn providers_file() -> anyhow::Result<File> {
-    let path = root().join("docs/api/providers.md");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: providers::document() })
+    Ok(File::rendered(root().join("docs/api/providers.md"), providers::document()))
 }
 
 /// `docs/security/scorecard.md`.
 pub fn scorecard_file() -> anyhow::Result<File> {
-    let path = root().join("docs/security/scorecard.md");
-    // The file does not exist before the first rendering.
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    Ok(File { path, found, wanted: Scorecard::read(&root())?.document() })
+    Ok(File::rendered(root().join("docs/security/scorecard.md"), Scorecard::read(&root())?.document()))
 }
 
 /// `infra/console/page.html`.

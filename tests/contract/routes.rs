@@ -115,7 +115,7 @@ fn every_binary_calls_the_run_function_of_its_interface() {
             Interface::Product => "run",
             Interface::Agents => "run_for_agents",
         };
-        assert!(text.contains(&format!("api::http::{run}(ROUTE, handle).await")), "{}.rs must call {run}", route.name);
+        assert!(text.contains(&format!("api::http::{run}(ROUTE, handle)")), "{}.rs must call {run}", route.name);
     }
 }
 

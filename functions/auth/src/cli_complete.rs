@@ -46,6 +46,7 @@ pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/comp
         ErrorCode::RestrictedUserNotAllowed,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CompleteCliSignIn {
@@ -56,7 +57,6 @@ pub struct CompleteCliSignIn {
     #[schema(required = false)]
     mode: CliMode,
     /// Required with `complete`: the refresh token of the user who confirms.
-    #[deserr(default)]
     refresh_token: Option<String>,
 }
 

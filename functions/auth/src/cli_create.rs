@@ -28,17 +28,16 @@ pub const ROUTE: Route = Route::post("auth-cli-create", "/api/v1/auth/cli")
     .reads(&[NamedItem::RefreshToken])
     .errors(&[ErrorCode::InvalidRefreshToken, ErrorCode::CliSessionNotAnonymous]);
 
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartCliSignIn {
     /// The lifetime of the sign-in in milliseconds. Default and maximum: 15 minutes; minimum: 30
     /// seconds. Other positive values are adjusted to these limits.
-    #[deserr(default)]
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,
     /// The refresh token of an anonymous user created by the tool. A browser where nobody is signed
     /// in can take over this user and sign up.
-    #[deserr(default)]
     anon_refresh_token: Option<String>,
 }
 

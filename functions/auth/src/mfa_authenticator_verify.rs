@@ -42,6 +42,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-verify", "/api/v1/a
     ])
     .hashes_passwords();
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct VerifyAuthenticator {
@@ -50,7 +51,6 @@ pub struct VerifyAuthenticator {
     /// The six digits shown by the app.
     totp: String,
     /// A name that the user will recognise.
-    #[deserr(default)]
     name: Option<AuthenticatorName>,
 }
 

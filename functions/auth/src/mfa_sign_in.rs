@@ -46,6 +46,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-
     .errors(SECOND_FACTOR_ERRORS)
     .hashes_passwords();
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MfaSignIn {
@@ -55,14 +56,11 @@ pub struct MfaSignIn {
     #[schema(rename = "type")]
     factor: Factor,
     /// The six digits shown by the app, or a recovery code. Required for the type `totp`.
-    #[deserr(default)]
     totp: Option<String>,
     /// A recovery code. Required for the type `recovery-code`.
-    #[deserr(default)]
     recovery_code: Option<String>,
     /// The response of one of the user's passkeys to a challenge for this `attempt_code`. Required
     /// for the type `passkey`.
-    #[deserr(default)]
     passkey: Option<PasskeyResponse>,
     /// Whether to remember this device, if the project permits it: sign-ins on it then need no
     /// second factor for some time.

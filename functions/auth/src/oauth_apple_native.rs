@@ -51,6 +51,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
 /// How long a used token is remembered after its expiry, because clocks differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AppleSignIn {
@@ -58,11 +59,9 @@ pub struct AppleSignIn {
     id_token: String,
     /// The nonce. The app's request to Apple contained its SHA-256 in hexadecimal digits. Required
     /// if the token has a nonce.
-    #[deserr(default)]
     nonce: Option<String>,
     /// The user's name, which Apple gives only to the app, at the first sign-in. Used for a new
     /// user.
-    #[deserr(default)]
     full_name: Option<String>,
 }
 

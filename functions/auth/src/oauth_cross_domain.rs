@@ -34,6 +34,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-cross-domain", "/api/v1/auth/oa
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CrossDomainSessionMismatch, ErrorCode::RedirectUrlNotWhitelisted]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CrossDomain {
@@ -45,11 +46,10 @@ pub struct CrossDomain {
     /// The PKCE challenge of that app, 43 characters (RFC 7636 §4.2).
     code_challenge: String,
     /// Default: `S256`.
-    #[deserr(default, rename = "code_challenge_method")]
+    #[deserr(rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
     _code_challenge_method: Option<ChallengeMethod>,
     /// Where that app sends the user after the sign-in. Must be on a trusted domain.
-    #[deserr(default)]
     after_callback_redirect_url: Option<RedirectUrl>,
 }
 

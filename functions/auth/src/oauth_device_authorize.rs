@@ -45,16 +45,15 @@ pub const ROUTE: Route = Route::post("auth-oauth-device-authorize", "/api/v1/aut
     ]);
 
 /// Unknown fields are ignored, as at the token endpoint.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct DeviceRequest {
     /// The project's id.
     client_id: String,
     /// A publishable client key, as at the token endpoint.
-    #[deserr(default)]
     client_secret: Option<String>,
     /// The page where the user confirms or refuses, on a trusted domain. Default: the page
     /// `cli-auth-confirm` on the first trusted domain without a wildcard.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, format = Uri)]
     verification_uri: Option<RedirectUrl>,
 }

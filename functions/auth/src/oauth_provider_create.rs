@@ -30,6 +30,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-provider-create", "/api/v1/oaut
         ErrorCode::TooManyProviderAccounts,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateProviderAccount {
@@ -41,7 +42,6 @@ pub struct CreateProviderAccount {
     /// The user's id at the provider. Each account belongs to at most one user of a project.
     #[schema(value_type = String, min_length = 1, max_length = 512)]
     account_id: AccountId,
-    #[deserr(default)]
     email: Option<AnyEmail>,
     /// Whether the user can sign in with the account.
     allow_sign_in: bool,

@@ -27,19 +27,17 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
     .reads(&[NamedItem::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
     /// A user's id, or `me`. Can be omitted only with server access.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Without `user_id`: how many users a page covers, 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<100, 100>>,
     /// Without `user_id`: the `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

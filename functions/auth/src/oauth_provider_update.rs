@@ -30,21 +30,18 @@ pub const ROUTE: Route = Route::patch("auth-oauth-provider-update", "/api/v1/oau
         ErrorCode::LastSignInMethod,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UpdateProviderAccount {
     /// Whether the user can sign in with the account.
-    #[deserr(default)]
     allow_sign_in: Option<bool>,
     /// Whether the app can get the provider's access tokens for the account.
-    #[deserr(default)]
     allow_connected_accounts: Option<bool>,
     /// The email address of the account. Can be set only with server access.
-    #[deserr(default)]
     email: Option<AnyEmail>,
     /// The account's id at the provider. Can be set only with server access. The previous account's
     /// tokens are deleted.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 512)]
     account_id: Option<AccountId>,
 }

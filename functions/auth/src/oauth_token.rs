@@ -65,6 +65,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
     ]);
 
 /// Unknown fields are ignored (RFC 6749 §3.2).
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct TokenRequest {
     #[schema(value_type = TokenGrant)]
@@ -73,22 +74,16 @@ pub struct TokenRequest {
     client_id: String,
     /// A publishable client key; with `client_credentials`, a server key, which is required. If the
     /// project does not require a client key, it can be omitted or be `__stack_public_client__`.
-    #[deserr(default)]
     client_secret: Option<String>,
     /// Required with `refresh_token`.
-    #[deserr(default)]
     refresh_token: Option<String>,
     /// Required with `authorization_code`.
-    #[deserr(default)]
     code: Option<String>,
     /// Required with `authorization_code`: the redirect URI from the start of the flow.
-    #[deserr(default)]
     redirect_uri: Option<RedirectUrl>,
     /// Required with `authorization_code`: the PKCE verifier (RFC 7636 §4.5).
-    #[deserr(default)]
     code_verifier: Option<String>,
     /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
-    #[deserr(default)]
     device_code: Option<String>,
 }
 

@@ -26,20 +26,18 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
     .errors(&[ErrorCode::PasskeyAuthenticationNotEnabled]);
 
 /// The body can be omitted.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
     /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
     /// page's host.
-    #[deserr(default)]
     rp_id: Option<String>,
     /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes
     /// instead of 65 seconds.
-    #[deserr(default)]
     mediation: Option<Mediation>,
     /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge then
     /// completes this sign-in and nothing else.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     attempt_code: Option<Code>,
 }

@@ -26,12 +26,12 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::PasskeyAuthenticationNotEnabled, ErrorCode::ReauthenticationRequired]);
 
 /// The body can be omitted.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartRegistration {
     /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
     /// page's host.
-    #[deserr(default)]
     rp_id: Option<String>,
 }
 

@@ -18,11 +18,11 @@ pub const ROUTE: Route = Route::get("auth-passkey-list", "/api/v1/passkeys")
     .reads(&[NamedItem::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PasskeysQuery {
     /// A user's id, or `me`. Required: the passkeys of all users cannot be listed.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
 }

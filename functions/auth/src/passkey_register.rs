@@ -42,6 +42,7 @@ pub const ROUTE: Route = Route::post("auth-passkey-register", "/api/v1/auth/pass
         ErrorCode::TooManyPasskeys,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RegisterPasskey {
@@ -52,7 +53,6 @@ pub struct RegisterPasskey {
     credential: Value,
     /// A name that the user will recognise. Default: the name of the authenticator's model if it is
     /// a common one, otherwise `Passkey`.
-    #[deserr(default)]
     name: Option<PasskeyName>,
 }
 

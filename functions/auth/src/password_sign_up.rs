@@ -50,7 +50,6 @@ guarded_body! {
         password: Password,
         /// The base of the link in the verification email. The query parameter `code` is added to
         /// it. If omitted, no email is sent.
-        #[deserr(default)]
         verification_callback_url: Option<RedirectUrl>,
     }
 }

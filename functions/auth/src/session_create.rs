@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("auth-session-create", "/api/v1/auth/sessio
     .reads(&[NamedItem::User])
     .errors(&[ErrorCode::UserIdDoesNotExist, ErrorCode::CannotGetOwnUserWithoutUser]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateSession {
@@ -35,11 +36,9 @@ pub struct CreateSession {
     user_id: UserRef,
     /// The lifetime of the session in milliseconds, 1 to 31,708,800,000 (367 days). Default: 365
     /// days.
-    #[deserr(default)]
     #[schema(minimum = 1, maximum = 31_708_800_000_i64)]
     expires_in_millis: Option<i64>,
     /// Whether the server acts as the user. Only administrators see such sessions in lists.
-    #[deserr(default)]
     is_impersonation: Option<bool>,
 }
 

@@ -34,11 +34,11 @@ pub struct SessionPath {
     id: SessionId,
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
     /// The session's user, or `me`. Servers can omit it.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
 }

@@ -23,15 +23,14 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserIdDoesNotExist]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Whether to end the current session as well. Default: `false`.
-    #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     include_current: Option<Param<bool>>,
 }

@@ -48,23 +48,19 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
     .hashes_passwords();
 
 /// Set exactly one of the fields.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct Reauthenticate {
     /// The user's password.
-    #[deserr(default)]
     password: Option<Password>,
     /// Six digits from an authenticator app, or a recovery code.
-    #[deserr(default)]
     totp: Option<String>,
     /// A recovery code.
-    #[deserr(default)]
     recovery_code: Option<String>,
     /// A sign-in code emailed to the user.
-    #[deserr(default)]
     code: Option<Code>,
     /// The response of one of the user's passkeys.
-    #[deserr(default)]
     passkey: Option<PasskeyResponse>,
 }
 

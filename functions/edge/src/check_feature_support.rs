@@ -16,10 +16,10 @@ pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/chec
     .ignores_unknown_fields();
 
 /// The feature. Options of the call are accepted and ignored.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct Feature {
     /// The SDK's name of the feature.
-    #[deserr(default)]
     name: Option<String>,
 }
 

@@ -35,13 +35,10 @@ pub struct CheckVersion {
 
 pub struct ClientVersion(Version);
 
-impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        let version = Some(text.trim()).filter(|text| text.len() <= MAX_VERSION).and_then(|text| Version::parse(text).ok());
-        version.map(Self).ok_or_else(|| wire::problem::rejected("must be a version such as 1.2.3", location))
-    }
-}
+wire::deserr_from!(ClientVersion, String, |text| {
+    let version = Some(text.trim()).filter(|text| text.len() <= MAX_VERSION).and_then(|text| Version::parse(text).ok());
+    version.map(Self).ok_or("must be a version such as 1.2.3")
+});
 
 #[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

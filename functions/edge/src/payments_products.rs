@@ -18,15 +18,14 @@ pub const ROUTE: Route = Route::get("edge-payments-products", "/api/v1/payments/
     .table(&[BatchGetItem])
     .errors(CUSTOMER_ERRORS);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProductsQuery {
     /// 1 to 100. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<100, 100>>,
     /// Ignored. There is only one page, so no cursor is issued.
-    #[deserr(default)]
     #[expect(dead_code, reason = "SDKs send it, but there is only one page")]
     cursor: Option<String>,
 }

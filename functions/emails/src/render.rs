@@ -31,38 +31,30 @@ pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-ema
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::EmailRenderingError]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RenderEmail {
     /// Required unless a source is given.
-    #[deserr(default)]
     template_id: Option<DocumentId>,
-    #[deserr(default)]
     template_html_source: Option<HtmlSource>,
     /// An alias of `template_html_source` for published SDKs.
-    #[deserr(default)]
     template_tsx_source: Option<HtmlSource>,
     /// Replaces the template's subject.
-    #[deserr(default)]
     template_subject_source: Option<String>,
     /// `false` for no theme. If omitted or `null`: the template's theme or else the project's.
-    #[deserr(default)]
     theme_id: Option<Theme>,
     /// MiniJinja source of a theme; replaces `theme_id`.
-    #[deserr(default)]
     theme_html_source: Option<HtmlSource>,
     /// An alias of `theme_html_source` for published SDKs.
-    #[deserr(default)]
     theme_tsx_source: Option<HtmlSource>,
     /// The template's `variables`. Built-in templates have sample values.
     #[schema(value_type = Option<Object>)]
-    #[deserr(default)]
     variables: Option<Variables>,
     /// Must be `false`, as editor markers are not supported.
-    #[deserr(default)]
     editable_markers: Option<bool>,
     /// Ignored, as editor markers are not supported.
-    #[deserr(default, rename = "editable_source")]
+    #[deserr(rename = "editable_source")]
     _editable_source: Option<String>,
 }
 

@@ -14,10 +14,9 @@ use flows::email::sealed;
 use flows::literal::{SUCCESS, Success};
 use model::document::builtin::Builtin;
 use model::email::Email;
-use model::email::category::Category;
 use model::limit::Limit;
 use model::outbox::codes::LINK;
-use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use serde_json::{Map, json};
 use utoipa::ToSchema;
@@ -45,15 +44,8 @@ pub async fn handle(
     access.project.redirects().check(&body.callback_url)?;
     let recipient = gate::recipient(&access, &body.email, Address::Unproved).await?;
     let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
-    let new = NewEntry {
-        to: Recipients::CustomEmails { emails: vec![body.email] },
-        source: Source::builtin(Builtin::SignInInvitation),
-        variables,
-        category: Category::Transactional,
-        is_high_priority: false,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    };
+    let to = Recipients::CustomEmails { emails: vec![body.email] };
+    let new = NewEntry { is_high_priority: false, ..NewEntry::urgent(to, Source::builtin(Builtin::SignInInvitation), variables) };
     // The address may be unverified. With `sealed::entry`, the email then counts against the
     // sending capacity for unverified addresses, even without a code.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;

@@ -22,6 +22,7 @@ pub const ROUTE: Route = Route::post("keys-user-key-create", "/api/v1/user-api-k
     .errors(USER_ERRORS)
     .errors(NEW_KEY_ERRORS);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateUserKey {
@@ -32,15 +33,12 @@ pub struct CreateUserKey {
     #[schema(value_type = String, min_length = 1, max_length = 256)]
     description: Description,
     /// Milliseconds since the Unix epoch; `null`, 0 or absent if the key never expires.
-    #[deserr(default)]
     #[schema(value_type = Option<i64>)]
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
-    #[deserr(default)]
     is_public: Option<bool>,
     /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters,
     /// returned by checks of the key.
-    #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     scopes: Option<Scopes>,
 }

@@ -25,6 +25,7 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
     .summary("Creates a set of API keys and returns them once")
     .table(&[BatchGetItem, PutItem]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateApiKey {
@@ -38,7 +39,6 @@ pub struct CreateApiKey {
     has_super_secret_admin_key: bool,
     /// What the server key may do. Default: every operation with server access. Only for a set
     /// without other keys.
-    #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<Vec<KeyPermission>>,
 }

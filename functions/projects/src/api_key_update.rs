@@ -22,14 +22,13 @@ pub const ROUTE: Route = Route::patch("projects-api-key-update", "/api/v1/intern
     .reads(&[NamedItem::KeySet])
     .errors(&[ErrorCode::ApiKeyNotFound]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UpdateApiKey {
     /// One line of at most 256 characters.
-    #[deserr(default)]
     description: Option<String>,
     /// Only `true` is accepted: revoked sets cannot be restored.
-    #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     revoked: Option<True>,
 }

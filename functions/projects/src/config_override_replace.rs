@@ -20,6 +20,7 @@ pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1
     .table(&overrides::CHANGE)
     .errors(overrides::CHANGE_ERRORS);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewConfig {
@@ -27,7 +28,6 @@ pub struct NewConfig {
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
     /// Where the configuration comes from. Required for the level `branch`, ignored for others.
-    #[deserr(default)]
     source: Option<ConfigSource>,
 }
 

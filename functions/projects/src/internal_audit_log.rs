@@ -34,40 +34,32 @@ pub const ROUTE: Route = Route::get("projects-internal-audit-log", "/api/v1/inte
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AuditQuery {
     /// Only entries about this user.
     #[schema(value_type = Option<Uuid>)]
-    #[deserr(default)]
     user_id: Option<UserId>,
     /// Only entries by the actor with this id: a user, an operator or a set of API keys.
     #[schema(value_type = Option<Uuid>)]
-    #[deserr(default)]
     actor: Option<UserId>,
     /// Only entries from the operation with this name, such as `auth-password-sign-in`.
-    #[deserr(default)]
     operation: Option<String>,
     /// Only entries with this event.
-    #[deserr(default)]
     event: Option<Event>,
     /// Earliest time of an entry (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
-    #[deserr(default)]
     from: Option<Param<Time>>,
     /// Only entries before this time (RFC 3339). Send a `+` as `%2B`.
     #[schema(value_type = Option<String>, format = DateTime)]
-    #[deserr(default)]
     until: Option<Param<Time>>,
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
-    #[deserr(default)]
     cursor: Option<String>,
     /// With `jsonl`, each entry is a line, and the `Link` header has the URL of the next page.
-    #[deserr(default)]
     format: Option<Format>,
 }
 

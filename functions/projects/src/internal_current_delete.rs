@@ -21,11 +21,11 @@ pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api
     .table(&[BatchGetItem, DeleteItem, PutItem])
     .errors(&[ErrorCode::InternalProjectStays]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeleteProject {
     /// The id of the project; must match the header.
-    #[deserr(default)]
     project_id: Option<String>,
 }
 

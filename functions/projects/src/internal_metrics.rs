@@ -32,12 +32,12 @@ pub const ROUTE: Route = Route::get("projects-internal-metrics", "/api/v1/intern
     .summary("Returns figures about users, teams and emails")
     .table(&[BatchGetItem, Query]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MetricsQuery {
     /// Whether anonymous users count as users. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
 }
 

@@ -36,23 +36,20 @@ pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invit
         ErrorCode::InvalidCursor,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct InvitationsQuery {
     /// Either this or `user_id` is required.
-    #[deserr(default)]
     team_id: Option<TeamId>,
     /// A user's id, or `me`. Either this or `team_id` is required.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 500. Default: 500. A page may have fewer than `limit` invitations, because ended ones
     /// are left out; a page also ends when its teams and senders reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
-    #[deserr(default)]
     limit: Option<Limit<500, 500>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

@@ -28,20 +28,18 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
     .errors(TEAM_MEMBER_ERRORS)
     .errors(&[ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilesQuery {
     team_id: TeamId,
     /// Only the profile of this user, an id or `me`.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, or when the members' users reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
-    #[deserr(default)]
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

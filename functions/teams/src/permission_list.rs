@@ -28,30 +28,25 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamPermissionsQuery {
-    #[deserr(default)]
     team_id: Option<TeamId>,
     /// A user's id, or `me`. Required with client access; with server access, this or `team_id` is
     /// required.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only this permission.
-    #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     recursive: Option<Param<bool>>,
     /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
     /// 1,000 of them, at 1 MB, or when the teams reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
-    #[deserr(default)]
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

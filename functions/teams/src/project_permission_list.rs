@@ -24,19 +24,17 @@ pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/pr
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPermissionsQuery {
     /// A user's id, or `me`. Required.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only this permission.
-    #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     recursive: Option<Param<bool>>,
 }
 

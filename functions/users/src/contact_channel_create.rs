@@ -30,6 +30,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/co
         ErrorCode::TooManyContactChannels,
     ]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CreateContactChannel {
@@ -45,10 +46,8 @@ pub struct CreateContactChannel {
     /// client access, this takes effect once the address is verified.
     used_for_auth: bool,
     /// Whether the channel becomes the primary one. The previous one becomes an ordinary channel.
-    #[deserr(default)]
     is_primary: Option<bool>,
     /// Whether the address is verified. Can be set only with server access.
-    #[deserr(default)]
     is_verified: Option<bool>,
 }
 

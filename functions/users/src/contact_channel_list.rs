@@ -19,15 +19,14 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
     .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ChannelsQuery {
     /// A user's id, or `me`. Required: the channels of all users cannot be listed.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only the channel with this id.
-    #[deserr(default)]
     contact_channel_id: Option<ChannelId>,
 }
 

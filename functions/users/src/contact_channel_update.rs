@@ -36,18 +36,14 @@ guarded_body! {
         /// A new email address is unverified until a code sent to it is redeemed, unless a server
         /// sets `is_verified`. With server access, the domain can be any host name, such as
         /// `localhost`.
-        #[deserr(default)]
         value: Option<AnyEmail>,
-        #[deserr(default, rename = "type")]
+        #[deserr(rename = "type")]
         #[schema(rename = "type")]
         _type: Option<ChannelType>,
-        #[deserr(default)]
         used_for_auth: Option<bool>,
         /// `true`: the channel becomes the primary one. `false`: it is not the primary channel.
-        #[deserr(default)]
         is_primary: Option<bool>,
         /// Whether the address is verified. Can be set only with server access.
-        #[deserr(default)]
         is_verified: Option<bool>,
     }
 }

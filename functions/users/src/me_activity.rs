@@ -23,15 +23,14 @@ pub const ROUTE: Route = Route::get("users-me-activity", "/api/v1/users/me/activ
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ActivityQuery {
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

@@ -32,15 +32,14 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
 /// many.
 const COUNTED: usize = 1000;
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PreviewQuery {
     /// How many affected users to list: 1 to 100. Default: 10.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<10, 100>>,
     /// The `next_cursor` of the previous response.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 
@@ -51,11 +50,11 @@ pub struct PreviewedChange {
 }
 
 /// The onboarding settings after the change.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PreviewedOnboarding {
     /// Absent for no change.
-    #[deserr(default)]
     require_email_verification: Option<bool>,
 }
 

@@ -38,50 +38,41 @@ pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
     .table(&[BatchGetItem, GetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
     /// 1 to 200. Default: 100.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
-    #[deserr(default)]
     limit: Option<Limit<100, 200>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
     /// Default: `signed_up_at`. `last_active_at` cannot be combined with `team_id`; users who
     /// become active between two requests may be listed twice or not at all.
-    #[deserr(default)]
     order_by: Option<UserOrder>,
     /// Whether to list the latest first. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     desc: Option<Param<bool>>,
     /// Only users with each word of this text in their display name or email addresses, ignoring
     /// case and accents, or the user with this id. A page of search results may have fewer than
     /// `limit` users even if more pages follow.
-    #[deserr(default)]
     query: Option<String>,
     /// Only users whose primary or sign-in email address begins with this text, or whose display
     /// name does from one of its first three words on (case and accents are ignored), or the user
     /// with this id. Several words can be in any order. The users are in the order of these
     /// addresses and words or, until all users are in the index, of sign-up. Cannot be combined
     /// with `query`, `order_by`, `desc` or `team_id`.
-    #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.
-    #[deserr(default)]
     team_id: Option<TeamId>,
     /// Whether to include restricted users. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     include_restricted: Option<Param<bool>>,
     /// Whether to include restricted and anonymous users. Default: `false`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     include_anonymous: Option<Param<bool>>,
     /// Only anonymous users. Requires `include_anonymous`.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     only_anonymous: Option<Param<bool>>,
 }
 

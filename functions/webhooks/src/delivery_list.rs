@@ -21,22 +21,19 @@ pub const ROUTE: Route = Route::get("webhooks-delivery-list", "/api/v1/internal/
     .table(&[BatchGetItem, GetItem, Query])
     .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::InvalidCursor]);
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeliveriesQuery {
     /// Only deliveries with this status.
-    #[deserr(default)]
     status: Option<DeliveryStatus>,
     /// Only events of this type.
     #[schema(value_type = Option<String>, example = "user.created")]
-    #[deserr(default)]
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
-    #[deserr(default)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
-    #[deserr(default)]
     cursor: Option<String>,
 }
 

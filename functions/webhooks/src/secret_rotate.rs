@@ -30,13 +30,13 @@ const DEFAULT_OVERLAP: u64 = 86_400_000;
 /// The maximum of this time, in milliseconds: two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RotateSecret {
     /// How long events are also signed with the previous secret, in milliseconds: at most
     /// 172,800,000 (two days). Default: 86,400,000 (a day).
     #[schema(maximum = 172_800_000)]
-    #[deserr(default)]
     expire_previous_in_millis: Option<u64>,
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use wire::environment;
 
-pub use aws::runtime::Error;
+pub use aws::runtime::{Error, block_on};
 
 /// An event of a Lambda.
 #[derive(Debug)]
@@ -22,13 +22,15 @@ pub struct Event {
 /// # Errors
 /// The app cannot be created, or Lambda's Runtime API is unavailable. Errors of `handle` are only
 /// reported to Lambda.
-pub async fn run(
+pub fn run(
     app: impl FnOnce() -> Result<App, environment::Error>,
     handle: impl AsyncFn(&App, Event) -> Result<Value, Error>,
 ) -> Result<(), Error> {
-    api::http::log::init();
-    let app = app()?;
-    events(async |event| handle(&app, event).await).await
+    block_on(async {
+        api::http::log::init();
+        let app = app()?;
+        events(async |event| handle(&app, event).await).await
+    })
 }
 
 /// Like [`run`], after the log and everything for `handle` have been set up.

@@ -237,6 +237,15 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result
     Ok(file)
 }
 
+/// The text of a file; `None` if the file does not exist.
+pub(crate) fn text_of(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
 /// Writes a file that only its owner can read, atomically.
 pub(crate) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = || {

@@ -1,11 +1,8 @@
 //! `keys.env`, which keeps the keys of a gateway between starts.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
-use anyhow::Context as _;
-
-use crate::data::write_private;
+use crate::data::{text_of, write_private};
 
 /// Begins each line of `keys.env`, so that a shell that sources the file exports the keys to its
 /// child processes.
@@ -18,12 +15,7 @@ pub struct SavedKeys(String);
 impl SavedKeys {
     /// Reads the file; a missing one counts as empty.
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = file else { return Ok(Self::default()) };
-        match std::fs::read_to_string(path) {
-            Ok(text) => Ok(Self(text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-        }
+        Ok(file.map_or(Ok(None), text_of)?.map(Self).unwrap_or_default())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

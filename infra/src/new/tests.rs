@@ -88,7 +88,7 @@ fn an_operation_without_parameters_reads_nothing_from_the_request() {
     let event: serde_json::Value = serde_json::from_str(&event).unwrap();
     assert!(event["body"].is_null() && event["pathParameters"].is_null());
     let [operation, lambda, event, _] = texts(["content", "count-apps", "GET", "/api/v1/app-count"]);
-    assert!(lambda.contains("api::http::run_content(ROUTE, handle).await"), "{lambda}");
+    assert!(lambda.contains("api::http::run_content(ROUTE, handle)"), "{lambda}");
     assert!(operation.contains(".content()") && !operation.contains("Access<"), "{operation}");
     assert!(!event.contains("x-service-"), "{event}");
 }

@@ -15,6 +15,7 @@ use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::runtime::Builder;
 use tracing::Instrument as _;
 use wire::environment::{self, required};
 
@@ -43,6 +44,14 @@ pub struct Event {
     /// The event, as JSON.
     pub body: Bytes,
     invocation: Option<HeaderValue>,
+}
+
+/// Runs the `main` of a function on this thread alone, as an instance handles one event at a time.
+///
+/// # Errors
+/// Those of `main`, or the system refuses what the reactor needs.
+pub fn block_on(main: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+    Builder::new_current_thread().enable_all().build()?.block_on(main)
 }
 
 /// Handles events until the instance ends. If `handle` fails, reports the error to Lambda and goes

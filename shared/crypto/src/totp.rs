@@ -3,7 +3,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use totp_rs::{Algorithm, Builder, Secret};
@@ -74,12 +73,7 @@ impl TotpSecret {
     }
 }
 
-impl<E: DeserializeError> Deserr<E> for TotpSecret {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(TotpSecret, String, Self::parse);
 
 #[cfg(test)]
 mod tests {

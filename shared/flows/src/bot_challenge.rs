@@ -33,15 +33,13 @@ use crate::literal::{BotChallengePhase, True};
 macro_rules! guarded_body {
     ($(#[$attribute:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
         $(#[$attribute])*
+        #[wire::optional]
         #[derive(deserr::Deserr, utoipa::ToSchema)]
         #[deserr(deny_unknown_fields)]
         $vis struct $name {
             $($fields)*
-            #[deserr(default)]
             bot_challenge_token: Option<String>,
-            #[deserr(default)]
             bot_challenge_phase: Option<$crate::literal::BotChallengePhase>,
-            #[deserr(default)]
             bot_challenge_unavailable: Option<$crate::literal::True>,
         }
 

@@ -119,12 +119,7 @@ impl Code {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Code {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(Code, String, |text| Self::parse(&text));
 
 /// A code, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

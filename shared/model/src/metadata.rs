@@ -26,12 +26,7 @@ impl Metadata {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Metadata {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let value = Value::deserialize_from_value(value, location)?;
-        Self::parse(value).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(Metadata, Value, Self::parse);
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use crypto::digest::Digest;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
@@ -228,12 +227,7 @@ impl NewImage {
     }
 }
 
-impl<E: DeserializeError> Deserr<E> for ProfileImage {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(ProfileImage, String, |text| Self::parse(&text));
 
 impl utoipa::PartialSchema for ProfileImage {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {

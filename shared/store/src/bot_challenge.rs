@@ -19,7 +19,7 @@ use model::limit::Counter;
 use wire::id::ProjectId;
 
 use crate::limit::{Window, add, counted, counter_key, key_before};
-use crate::table::{Error, Key, Store, Write};
+use crate::table::{Error, Key, Store, Write, is_made};
 
 /// The time limit for counting a request. If counting is too slow or fails, some of the request's
 /// tallies may miss it.
@@ -58,10 +58,6 @@ impl Store {
     /// `forgotten_at`; by then the challenge must have expired by every instance's clock.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
-        match self.write_unrecorded(spend).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(spend).await)
     }
 }

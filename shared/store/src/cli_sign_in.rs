@@ -15,7 +15,8 @@ use model::session::cli::{CliSignIn, Decision, UserCode};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::table::{Error, Key, Label, Store, Write, entity, integer};
+use crate::code::redeem_at;
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 
 /// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
@@ -55,11 +56,7 @@ fn waiting(project: &ProjectId, login: &Digest, expression: &str, now: Timestamp
 /// Marks a sign-in as used by its tool, which then gets a session; only one of several concurrent
 /// attempts succeeds.
 pub fn spend(project: &ProjectId, login: &Digest) -> Write {
-    Write::update(sign_in_key(project, login), "SET d.used = :yes")
-        .labelled(Label::Code)
-        .on("d.used = :no")
-        .value(":yes", AttributeValue::Bool(true))
-        .value(":no", AttributeValue::Bool(false))
+    redeem_at(sign_in_key(project, login))
 }
 
 impl Store {
@@ -95,11 +92,7 @@ impl Store {
             .on("attribute_exists(pk) AND (attribute_not_exists(polled_at) OR polled_at <= :before)")
             .value(":polled", integer(now.as_millisecond()))
             .value(":before", integer(before.as_millisecond()));
-        match self.write_unrecorded(poll).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(poll).await)
     }
 
     /// The sign-in with this login code, even if it has expired; `None` if it does not exist.

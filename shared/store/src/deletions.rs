@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::table::{Error, Key, Label, Store, Write, entity, integer, string};
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made, string};
 
 const PK: &str = "ENDINGS";
 
@@ -111,9 +111,6 @@ impl Store {
     /// Deletes the note of a complete deletion. The note of a later deletion is kept.
     pub async fn forget_ending(&self, ending: &PendingDeletion) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
-        match self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await).map(drop)
     }
 }

@@ -25,7 +25,7 @@ use uuid::Uuid;
 use wire::id::{DocumentId, ProjectId};
 
 use crate::project::{levels_of, replaced};
-use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, number, string};
+use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, is_made, number, string};
 
 /// A document with its version, on which changes are conditional. The version is 0 if the document
 /// is not in the table.
@@ -190,14 +190,8 @@ impl Store {
 
     /// All of the project's own templates and themes, with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
-        let query = self
-            .query()
-            // `$` follows `#`, so the range contains only these two prefixes.
-            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":pk", string(format!("T#{project}")))
-            .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
-            .expression_attribute_values(":last", string("THEME$"))
-            .consistent_read(true);
+        // `$` follows `#`, so the range contains only these two prefixes.
+        let query = self.query_range(format!("T#{project}"), prefix(DocumentKind::Template), "THEME$");
         let mut rows = Vec::new();
         for item in self.query_all(query).await? {
             let is_theme = item.get("sk").and_then(|sk| sk.as_s().ok()).is_some_and(|sk| sk.starts_with(prefix(DocumentKind::Theme)));
@@ -234,23 +228,15 @@ impl Store {
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :kind)")
-            .expression_attribute_values(":pk", string(format!("T#{project}")))
-            .expression_attribute_values(":kind", string(prefix(kind)))
-            .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"))
-            .consistent_read(true);
-        let mut next = None;
-        loop {
-            let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+            .query_prefix(format!("T#{project}"), prefix(kind))
+            .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"));
+        let mut pages = self.query_pages(query);
+        while let Some(items) = pages.next().await? {
             for item in items {
                 each(entity(item)?);
             }
-            next = after;
-            if next.is_none() {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
     /// Writes a new document; `false` if the project already has [`MAX_DOCUMENTS`] of its kind.
@@ -281,10 +267,6 @@ impl Store {
     ) -> Result<bool, Error> {
         let delete = Write::delete(document_key(project, kind, id)).on("attribute_exists(pk)");
         let result = if is_counted { self.transact([delete, less(project, kind, 1)]).await } else { self.write(delete).await };
-        match result {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(result)
     }
 }

@@ -14,7 +14,6 @@
 //! the email address: with a new account, the address gets a new channel, and older links no longer
 //! apply to it.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};
 use model::code::Code;
 use model::email::Email;
@@ -25,7 +24,8 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{ChannelId, ProjectId, UserId};
 
-use crate::table::{Error, Key, Label, Store, Write, entity};
+use crate::code::redeem_at;
+use crate::table::{Error, Key, Store, Write, entity};
 use crate::user;
 
 /// The purpose of a link. Every purpose has its own sort key, so a code for one purpose is useless
@@ -103,11 +103,7 @@ impl<P: Purpose> Link<P> {
 
 /// Marks a link as used; only one of several concurrent attempts succeeds.
 pub fn redeem<P: Purpose>(code: &Code) -> Write {
-    Write::update(link_key::<P>(code), "SET d.used = :yes")
-        .labelled(Label::Code)
-        .on("d.used = :no")
-        .value(":yes", AttributeValue::Bool(true))
-        .value(":no", AttributeValue::Bool(false))
+    redeem_at(link_key::<P>(code))
 }
 
 impl Store {

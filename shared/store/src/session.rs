@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::table::row::ReadPage;
-use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_of_digest, string};
+use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_made, is_of_digest, string, unless_conflict};
 
 /// The session of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,11 +139,7 @@ impl Store {
             .on(LIVES)
             .value(":idle", integer(idle_since.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
-        match update.send_returning(&self.client, &self.table).await {
-            Ok(item) => entity(item).map(Some),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        unless_conflict(update.send_returning(&self.client, &self.table).await)?.map(entity).transpose()
     }
 
     /// Records where a session was used, if the session exists. Call it only for live sessions: the
@@ -151,20 +147,13 @@ impl Store {
     /// add one. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
-        match self.write_unrecorded(update.on("attribute_exists(pk)")).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(update.on("attribute_exists(pk)")).await).map(drop)
     }
 
     /// Ends one session, recording it as `event`; `false` if the session does not exist.
     pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId, event: Event) -> Result<bool, Error> {
         let end = Write::delete(session_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([event]);
-        match self.write(end).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write(end).await)
     }
 
     /// Up to `limit` sessions of a user that `keep` accepts, newest first, from `start` or the

@@ -51,15 +51,7 @@ macro_rules! id {
             }
         }
 
-        impl<E: deserr::DeserializeError> deserr::Deserr<E> for $name {
-            fn deserialize_from_value<V: deserr::IntoValue>(
-                value: deserr::Value<V>,
-                location: deserr::ValuePointerRef<'_>,
-            ) -> Result<Self, E> {
-                let text = String::deserialize_from_value(value, location)?;
-                Self::parse(&text).map_err(|error| $crate::problem::rejected(&error, location))
-            }
-        }
+        crate::deserr_from!($name, String, |text| Self::parse(&text));
     };
 }
 

@@ -14,3 +14,5 @@ pub mod level;
 pub mod markup;
 pub mod problem;
 pub mod typed;
+
+pub use wire_attributes::optional;

@@ -121,6 +121,24 @@ pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location:
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
 
+/// Implements `Deserr` for a type whose values are made from simpler ones by a function. The error of
+/// the function completes a sentence that begins with the path of the value.
+#[macro_export]
+macro_rules! deserr_from {
+    ($type:ty, $from:ty, $make:expr) => {
+        impl<E: deserr::DeserializeError> deserr::Deserr<E> for $type {
+            fn deserialize_from_value<V: deserr::IntoValue>(
+                value: deserr::Value<V>,
+                location: deserr::ValuePointerRef<'_>,
+            ) -> Result<Self, E> {
+                let make: fn($from) -> Result<Self, _> = $make;
+                let value = <$from as deserr::Deserr<E>>::deserialize_from_value(value, location)?;
+                make(value).map_err(|error| $crate::problem::rejected(&error, location))
+            }
+        }
+    };
+}
+
 fn kind_name(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Null => "null",

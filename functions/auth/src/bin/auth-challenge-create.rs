@@ -1,7 +1,6 @@
 //! Lambda of [`challenge_create`](auth_functions::challenge_create).
 use auth_functions::challenge_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`cli_complete`](auth_functions::cli_complete).
 use auth_functions::cli_complete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`cli_poll`](auth_functions::cli_poll).
 use auth_functions::cli_poll::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

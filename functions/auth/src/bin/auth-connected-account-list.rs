@@ -1,7 +1,6 @@
 //! Lambda of [`connected_account_list`](auth_functions::connected_account_list).
 use auth_functions::connected_account_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

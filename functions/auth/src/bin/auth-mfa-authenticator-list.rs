@@ -1,7 +1,6 @@
 //! Lambda of [`mfa_authenticator_list`](auth_functions::mfa_authenticator_list).
 use auth_functions::mfa_authenticator_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

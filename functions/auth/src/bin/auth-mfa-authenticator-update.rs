@@ -1,7 +1,6 @@
 //! Lambda of [`mfa_authenticator_update`](auth_functions::mfa_authenticator_update).
 use auth_functions::mfa_authenticator_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`mfa_recovery_codes_create`](auth_functions::mfa_recovery_codes_create).
 use auth_functions::mfa_recovery_codes_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`mfa_recovery_codes_read`](auth_functions::mfa_recovery_codes_read).
 use auth_functions::mfa_recovery_codes_read::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

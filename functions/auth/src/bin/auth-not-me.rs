@@ -1,7 +1,6 @@
 //! Lambda of [`not_me`](auth_functions::not_me).
 use auth_functions::not_me::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

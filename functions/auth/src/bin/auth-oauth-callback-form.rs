@@ -1,7 +1,6 @@
 //! Lambda of [`oauth_callback_form`](auth_functions::oauth_callback_form).
 use auth_functions::oauth_callback_form::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`oauth_cross_domain`](auth_functions::oauth_cross_domain).
 use auth_functions::oauth_cross_domain::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

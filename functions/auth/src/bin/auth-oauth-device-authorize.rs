@@ -1,7 +1,6 @@
 //! Lambda of [`oauth_device_authorize`](auth_functions::oauth_device_authorize).
 use auth_functions::oauth_device_authorize::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`oauth_provider_delete`](auth_functions::oauth_provider_delete).
 use auth_functions::oauth_provider_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`otp_check_sign_in_code`](auth_functions::otp_check_sign_in_code).
 use auth_functions::otp_check_sign_in_code::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`otp_sign_in`](auth_functions::otp_sign_in).
 use auth_functions::otp_sign_in::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

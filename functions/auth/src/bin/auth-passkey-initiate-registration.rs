@@ -1,7 +1,6 @@
 //! Lambda of [`passkey_initiate_registration`](auth_functions::passkey_initiate_registration).
 use auth_functions::passkey_initiate_registration::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`passkey_update`](auth_functions::passkey_update).
 use auth_functions::passkey_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

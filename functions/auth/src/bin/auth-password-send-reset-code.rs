@@ -1,7 +1,6 @@
 //! Lambda of [`password_send_reset_code`](auth_functions::password_send_reset_code).
 use auth_functions::password_send_reset_code::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

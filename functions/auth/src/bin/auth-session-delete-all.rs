@@ -1,7 +1,6 @@
 //! Lambda of [`session_delete_all`](auth_functions::session_delete_all).
 use auth_functions::session_delete_all::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

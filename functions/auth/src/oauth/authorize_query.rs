@@ -14,6 +14,7 @@ use wire::problem::Problems;
 const MAX_SCOPE: usize = 4096;
 
 /// Unknown parameters are ignored, because other SDK versions send more.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
     /// The project's id.
@@ -38,34 +39,23 @@ pub struct AuthorizeQuery {
     #[schema(rename = "response_type")]
     pub(crate) _response_type: ResponseType,
     /// Default: `authenticate`.
-    #[deserr(default, rename = "type")]
+    #[deserr(rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
     /// An access token. Required for `link`. An anonymous user who signs up becomes an ordinary
     /// user with the provider account.
-    #[deserr(default)]
     pub(crate) token: Option<String>,
     /// Scopes to request from the provider beyond those for signing in.
-    #[deserr(default)]
     pub(crate) provider_scope: Option<String>,
-    #[deserr(default)]
     pub(crate) error_redirect_uri: Option<RedirectUrl>,
     /// An older name for `error_redirect_uri`.
-    #[deserr(default)]
     pub(crate) error_redirect_url: Option<RedirectUrl>,
-    #[deserr(default)]
     pub(crate) after_callback_redirect_url: Option<RedirectUrl>,
     /// Default: `redirect`.
-    #[deserr(default)]
     pub(crate) response_mode: Option<ModeParam>,
-    #[deserr(default)]
     pub(crate) stack_response_mode: Option<ModeParam>,
-    #[deserr(default)]
     pub(crate) hexclave_response_mode: Option<ModeParam>,
-    #[deserr(default)]
     pub(crate) bot_challenge_token: Option<String>,
-    #[deserr(default)]
     pub(crate) bot_challenge_phase: Option<BotChallengePhase>,
-    #[deserr(default)]
     pub(crate) bot_challenge_unavailable: Option<True>,
 }
 

@@ -292,6 +292,7 @@ impl Connection<'_> {
     }
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TokenQuery {
@@ -300,7 +301,6 @@ pub struct TokenQuery {
     /// seconds of such a request, the provider is asked about the new token only once; its answer
     /// is used until they have passed.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     refresh: Option<Param<bool>>,
 }
 
@@ -310,10 +310,10 @@ impl TokenQuery {
     }
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TokenScope {
     /// The scopes that the token must have, separated by spaces.
-    #[deserr(default)]
     pub(crate) scope: Option<String>,
 }

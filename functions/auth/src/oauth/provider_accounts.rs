@@ -2,7 +2,7 @@
 //! written.
 
 use api::product::Access;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::accounts::{ExtraWrites, change_as};
 use model::provider::account::is_account_id;
@@ -13,7 +13,6 @@ use store::user::UserRow;
 use utoipa::ToSchema;
 use wire::id::ProviderAccountId;
 use wire::level::Level;
-use wire::problem::rejected;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -29,12 +28,7 @@ pub struct ProviderAccountPath {
 #[derive(Clone)]
 pub(crate) struct AccountId(pub(crate) String);
 
-impl<E: DeserializeError> Deserr<E> for AccountId {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        if is_account_id(&text) { Ok(Self(text)) } else { Err(rejected("must be 1 to 512 bytes long", location)) }
-    }
-}
+wire::deserr_from!(AccountId, String, |text| if is_account_id(&text) { Ok(Self(text)) } else { Err("must be 1 to 512 bytes long") });
 
 /// Changes a user's accounts together with their claims. `missing` is the error if the user no
 /// longer exists. A user can sign in with only one account of each provider, and a client must not

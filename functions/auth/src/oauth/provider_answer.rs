@@ -21,21 +21,17 @@ pub struct ProviderPath {
 }
 
 /// The provider's answer (RFC 6749 §4.1.2, RFC 9207). Unknown parameters are ignored.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct ProviderAnswer {
     /// The state issued by Gatelet.
     pub(crate) state: String,
-    #[deserr(default)]
     pub(crate) code: Option<String>,
-    #[deserr(default)]
     pub(crate) error: Option<String>,
     /// The provider's description of the error.
-    #[deserr(default)]
     pub(crate) error_description: Option<String>,
     /// The issuer of the answer (RFC 9207).
-    #[deserr(default)]
     pub(crate) iss: Option<String>,
     /// The user's name; Apple sends it only at the first sign-in.
-    #[deserr(default)]
     pub(crate) user: Option<String>,
 }

@@ -1,7 +1,6 @@
 //! Lambda of `list_blog_posts`.
 use content_functions::list_blog_posts::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run_content(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run_content(ROUTE, handle)
 }

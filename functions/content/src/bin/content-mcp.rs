@@ -1,7 +1,6 @@
 //! Lambda of `mcp`.
 use content_functions::mcp::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run_for_agents(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run_for_agents(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`analytics_events_batch`](edge_functions::analytics_events_batch).
 use edge_functions::analytics_events_batch::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`backend_urls`](edge_functions::backend_urls).
 use edge_functions::backend_urls::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

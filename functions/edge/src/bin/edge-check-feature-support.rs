@@ -1,7 +1,6 @@
 //! Lambda of [`check_feature_support`](edge_functions::check_feature_support).
 use edge_functions::check_feature_support::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

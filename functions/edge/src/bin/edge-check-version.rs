@@ -1,7 +1,6 @@
 //! Lambda of [`check_version`](edge_functions::check_version).
 use edge_functions::check_version::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`component_versions`](edge_functions::component_versions).
 use edge_functions::component_versions::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`payments_billing`](edge_functions::payments_billing).
 use edge_functions::payments_billing::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

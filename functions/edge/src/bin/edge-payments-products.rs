@@ -1,7 +1,6 @@
 //! Lambda of [`payments_products`](edge_functions::payments_products).
 use edge_functions::payments_products::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`welcome`](edge_functions::welcome).
 use edge_functions::welcome::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`capacity_boost`](emails_functions::capacity_boost).
 use emails_functions::capacity_boost::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`draft_delete`](emails_functions::draft_delete).
 use emails_functions::draft_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`draft_list`](emails_functions::draft_list).
 use emails_functions::draft_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_list`](emails_functions::internal_list).
 use emails_functions::internal_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

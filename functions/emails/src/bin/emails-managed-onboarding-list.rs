@@ -1,7 +1,6 @@
 //! Lambda of [`managed_onboarding_list`](emails_functions::managed_onboarding_list).
 use emails_functions::managed_onboarding_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

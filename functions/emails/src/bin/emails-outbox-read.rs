@@ -1,7 +1,6 @@
 //! Lambda of [`outbox_read`](emails_functions::outbox_read).
 use emails_functions::outbox_read::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`preference_update`](emails_functions::preference_update).
 use emails_functions::preference_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

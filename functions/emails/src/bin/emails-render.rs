@@ -3,10 +3,5 @@ use emails_functions::render::{ROUTE, handle};
 
 fn main() -> Result<(), lambda_http::Error> {
     email::sandbox::install();
-    run()
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn run() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`send_sign_in_invitation`](emails_functions::send_sign_in_invitation).
 use emails_functions::send_sign_in_invitation::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`send_test_email`](emails_functions::send_test_email).
 use emails_functions::send_test_email::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

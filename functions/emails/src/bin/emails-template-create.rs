@@ -1,7 +1,6 @@
 //! Lambda of [`template_create`](emails_functions::template_create).
 use emails_functions::template_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`template_delete`](emails_functions::template_delete).
 use emails_functions::template_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`theme_update`](emails_functions::theme_update).
 use emails_functions::theme_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

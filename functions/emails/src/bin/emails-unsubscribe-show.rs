@@ -1,7 +1,6 @@
 //! Lambda of [`unsubscribe_show`](emails_functions::unsubscribe_show).
 use emails_functions::unsubscribe_show::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

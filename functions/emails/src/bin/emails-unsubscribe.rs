@@ -1,7 +1,6 @@
 //! Lambda of [`unsubscribe`](emails_functions::unsubscribe).
 use emails_functions::unsubscribe::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -8,43 +8,33 @@ use model::outbox::patch::{AtMillis, Variables};
 use utoipa::ToSchema;
 use wire::id::{DocumentId, UserId};
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SendEmail {
     /// The recipients. Required unless `all_users` is set.
-    #[deserr(default)]
     pub(crate) user_ids: Option<Vec<UserId>>,
     /// All users of the project, including anonymous and restricted ones.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub(crate) all_users: Option<True>,
     /// MiniJinja source of the subject. Replaces the template's or draft's subject.
-    #[deserr(default)]
     pub(crate) subject: Option<String>,
     /// MiniJinja source of the HTML body, or of MJML if its first element is `<mjml>`. Exactly one
     /// of this, `template_id` and `draft_id` is required.
-    #[deserr(default)]
     pub(crate) html: Option<String>,
-    #[deserr(default)]
     pub(crate) template_id: Option<DocumentId>,
-    #[deserr(default)]
     pub(crate) draft_id: Option<DocumentId>,
     /// Values for the `variables` in the sources.
     #[schema(value_type = Option<Object>)]
-    #[deserr(default)]
     pub(crate) variables: Option<Variables>,
     /// `Transactional` or `Marketing`. Default: the category of the template or draft, else
     /// `Transactional`.
-    #[deserr(default)]
     pub(crate) notification_category_name: Option<Category>,
     /// `false` for no theme. If omitted or `null`: the theme of the template or draft, else the
     /// project's.
-    #[deserr(default)]
     pub(crate) theme_id: Option<Theme>,
-    #[deserr(default)]
     pub(crate) is_high_priority: Option<bool>,
     /// Milliseconds since the epoch. If omitted or 0, the email is sent now.
     #[schema(value_type = Option<i64>)]
-    #[deserr(default)]
     pub(crate) scheduled_at_millis: Option<AtMillis>,
 }

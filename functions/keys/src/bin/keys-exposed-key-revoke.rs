@@ -1,7 +1,6 @@
 //! Lambda of [`exposed_key_revoke`](keys_functions::exposed_key_revoke).
 use keys_functions::exposed_key_revoke::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`team_key_check`](keys_functions::team_key_check).
 use keys_functions::team_key_check::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`team_key_rotate`](keys_functions::team_key_rotate).
 use keys_functions::team_key_rotate::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

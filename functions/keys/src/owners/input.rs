@@ -2,7 +2,7 @@
 
 use api::http::Route;
 use api::product::Access;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use errors::KnownError;
 use flows::teams::limited_to;
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{OwnedKeyId, TeamId};
 use wire::level::Level;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -22,11 +22,11 @@ pub struct KeyPath {
     pub(crate) id: OwnedKeyId,
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
     /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) user_id: Option<UserRef>,
 }
@@ -52,31 +52,20 @@ pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) 
 /// The purpose of a key, in its creator's words.
 pub(crate) struct Description(pub(crate) String);
 
-impl<E: DeserializeError> Deserr<E> for Description {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        match line::check(&text, 1..=MAX_DESCRIPTION) {
-            Ok(()) => Ok(Self(text)),
-            Err(error) => Err(rejected(&error, location)),
-        }
-    }
-}
+wire::deserr_from!(Description, String, |text| line::check(&text, 1..=MAX_DESCRIPTION).map(|()| Self(text)));
 
 /// What the app lets a key do, in the app's own words.
 pub(crate) struct Scopes(pub(crate) Vec<String>);
 
-impl<E: DeserializeError> Deserr<E> for Scopes {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let mut scopes = Vec::<String>::deserialize_from_value(value, location)?;
-        let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
-        if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
-            return Err(rejected(&"must be at most 32 scopes of 1 to 64 visible ASCII characters", location));
-        }
-        scopes.sort();
-        scopes.dedup();
-        Ok(Self(scopes))
+wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
+    let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
+    if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
+        return Err("must be at most 32 scopes of 1 to 64 visible ASCII characters");
     }
-}
+    scopes.sort();
+    scopes.dedup();
+    Ok(Self(scopes))
+});
 
 /// When a key expires. `null`, 0 and an omitted time mean never (`None`), as published SDKs expect.
 pub(crate) fn expiry(given: Change<AtMillis>) -> Option<Timestamp> {
@@ -97,24 +86,21 @@ pub(crate) fn new_key(
     NewKey { description, is_public: is_public.unwrap_or(false), scopes, expires_at: expiry(expires_at) }
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyPatch {
     /// One line of 1 to 256 characters.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
     /// Only `true` is accepted: a revoked key cannot be restored.
-    #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
     /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
     /// until the new time.
-    #[deserr(default)]
     #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
     /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
-    #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub(crate) scopes: Option<Scopes>,
 }
@@ -124,12 +110,12 @@ const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// The longest overlap of the two keys, in milliseconds: 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
     /// How long the old key keeps working, in milliseconds, from 0 to 2,592,000,000 (30 days).
     /// Default: 86,400,000 (a day).
-    #[deserr(default)]
     #[schema(maximum = 2_592_000_000_u32)]
     expire_previous_in_millis: Option<u32>,
 }

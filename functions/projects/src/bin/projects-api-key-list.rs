@@ -1,7 +1,6 @@
 //! Lambda of [`api_key_list`](projects_functions::api_key_list).
 use projects_functions::api_key_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`config_override_replace`](projects_functions::config_override_replace).
 use projects_functions::config_override_replace::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`config_override_reset_keys`](projects_functions::config_override_reset_keys).
 use projects_functions::config_override_reset_keys::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`config_source_delete`](projects_functions::config_source_delete).
 use projects_functions::config_source_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_audit_log`](projects_functions::internal_audit_log).
 use projects_functions::internal_audit_log::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_create`](projects_functions::internal_create).
 use projects_functions::internal_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_metrics`](projects_functions::internal_metrics).
 use projects_functions::internal_metrics::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_provider_set`](projects_functions::internal_provider_set).
 use projects_functions::internal_provider_set::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`internal_transfer`](projects_functions::internal_transfer).
 use projects_functions::internal_transfer::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`jwks_anonymous_read`](projects_functions::jwks_anonymous_read).
 use projects_functions::jwks_anonymous_read::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`related_origins_read`](projects_functions::related_origins_read).
 use projects_functions::related_origins_read::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`sign_up_rules_stats`](projects_functions::sign_up_rules_stats).
 use projects_functions::sign_up_rules_stats::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

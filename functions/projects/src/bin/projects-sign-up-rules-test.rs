@@ -1,7 +1,6 @@
 //! Lambda of [`sign_up_rules_test`](projects_functions::sign_up_rules_test).
 use projects_functions::sign_up_rules_test::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

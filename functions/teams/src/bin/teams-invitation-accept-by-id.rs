@@ -1,7 +1,6 @@
 //! Lambda of [`invitation_accept_by_id`](teams_functions::invitation_accept_by_id).
 use teams_functions::invitation_accept_by_id::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

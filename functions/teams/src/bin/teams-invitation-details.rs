@@ -1,7 +1,6 @@
 //! Lambda of [`invitation_details`](teams_functions::invitation_details).
 use teams_functions::invitation_details::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`invitation_list`](teams_functions::invitation_list).
 use teams_functions::invitation_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

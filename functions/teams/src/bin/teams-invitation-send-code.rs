@@ -1,7 +1,6 @@
 //! Lambda of [`invitation_send_code`](teams_functions::invitation_send_code).
 use teams_functions::invitation_send_code::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

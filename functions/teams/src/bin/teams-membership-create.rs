@@ -1,7 +1,6 @@
 //! Lambda of [`membership_create`](teams_functions::membership_create).
 use teams_functions::membership_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

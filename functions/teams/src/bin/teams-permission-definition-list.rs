@@ -1,7 +1,6 @@
 //! Lambda of [`permission_definition_list`](teams_functions::permission_definition_list).
 use teams_functions::permission_definition_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

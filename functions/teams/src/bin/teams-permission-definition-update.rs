@@ -1,7 +1,6 @@
 //! Lambda of [`permission_definition_update`](teams_functions::permission_definition_update).
 use teams_functions::permission_definition_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

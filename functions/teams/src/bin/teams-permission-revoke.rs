@@ -1,7 +1,6 @@
 //! Lambda of [`permission_revoke`](teams_functions::permission_revoke).
 use teams_functions::permission_revoke::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

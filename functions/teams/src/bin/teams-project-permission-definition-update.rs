@@ -2,7 +2,6 @@
 //! [`project_permission_definition_update`](teams_functions::project_permission_definition_update).
 use teams_functions::project_permission_definition_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

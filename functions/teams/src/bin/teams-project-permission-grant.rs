@@ -1,7 +1,6 @@
 //! Lambda of [`project_permission_grant`](teams_functions::project_permission_grant).
 use teams_functions::project_permission_grant::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

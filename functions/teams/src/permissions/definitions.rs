@@ -35,31 +35,28 @@ pub(crate) const UPDATE_ERRORS: &[ErrorCode] = &[
 ];
 
 /// A new permission.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewPermission {
     /// 1 to 64 characters from `a-z`, `0-9`, `_` and `:`.
     id: PermissionId,
     /// At most 256 characters.
-    #[deserr(default)]
     description: Option<String>,
     /// The permissions implied by this one.
-    #[deserr(default)]
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
 
 /// A change to a permission. Omitted fields do not change.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct PermissionPatch {
     /// A new id. The permission's grants are kept.
-    #[deserr(default)]
     id: Option<PermissionId>,
     /// At most 256 characters; `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     description: Change<String>,
-    #[deserr(default)]
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
 
@@ -69,18 +66,16 @@ pub struct PermissionPath {
     pub(crate) permission_id: PermissionId,
 }
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
     /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
     #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
-    #[deserr(default)]
     limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
-    #[deserr(default)]
     cursor: Option<String>,
     /// Only permissions with this text in their id or description, ignoring case.
-    #[deserr(default)]
     query: Option<String>,
 }
 

@@ -20,42 +20,33 @@ pub enum UserOrder {
 
 /// The query of an operation on a single user. Some clients send the filters of the list, which are
 /// validated but have no effect.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
     /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub include_restricted: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub include_anonymous: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub only_anonymous: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
-    #[deserr(default)]
     pub order_by: Option<UserOrder>,
     /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub desc: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
-    #[deserr(default)]
     pub query: Option<String>,
     /// Accepted, but without effect on a single user.
-    #[deserr(default)]
     pub starts_with: Option<String>,
     /// Accepted, but without effect on a single user.
-    #[deserr(default)]
     pub team_id: Option<TeamId>,
     /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<u8>)]
-    #[deserr(default)]
     pub limit: Option<Param<usize>>,
     /// Accepted, but without effect on a single user.
-    #[deserr(default)]
     pub cursor: Option<String>,
 }

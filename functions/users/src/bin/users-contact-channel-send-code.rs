@@ -1,7 +1,6 @@
 //! Lambda of [`contact_channel_send_code`](users_functions::contact_channel_send_code).
 use users_functions::contact_channel_send_code::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`contact_channel_update`](users_functions::contact_channel_update).
 use users_functions::contact_channel_update::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

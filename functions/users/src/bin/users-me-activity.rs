@@ -1,7 +1,6 @@
 //! Lambda of [`me_activity`](users_functions::me_activity).
 use users_functions::me_activity::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

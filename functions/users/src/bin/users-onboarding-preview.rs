@@ -1,7 +1,6 @@
 //! Lambda of [`onboarding_preview`](users_functions::onboarding_preview).
 use users_functions::onboarding_preview::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`user_delete`](users_functions::user_delete).
 use users_functions::user_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

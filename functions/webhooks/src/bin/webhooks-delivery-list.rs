@@ -1,7 +1,6 @@
 //! Lambda of [`delivery_list`](webhooks_functions::delivery_list).
 use webhooks_functions::delivery_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`delivery_replay_failed`](webhooks_functions::delivery_replay_failed).
 use webhooks_functions::delivery_replay_failed::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

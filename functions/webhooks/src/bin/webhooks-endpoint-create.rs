@@ -1,7 +1,6 @@
 //! Lambda of [`endpoint_create`](webhooks_functions::endpoint_create).
 use webhooks_functions::endpoint_create::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`endpoint_delete`](webhooks_functions::endpoint_delete).
 use webhooks_functions::endpoint_delete::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

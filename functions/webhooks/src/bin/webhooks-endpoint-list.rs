@@ -1,7 +1,6 @@
 //! Lambda of [`endpoint_list`](webhooks_functions::endpoint_list).
 use webhooks_functions::endpoint_list::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

@@ -1,7 +1,6 @@
 //! Lambda of [`test_send`](webhooks_functions::test_send).
 use webhooks_functions::test_send::{ROUTE, handle};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
 }

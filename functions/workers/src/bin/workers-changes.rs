@@ -17,8 +17,7 @@ use workers::webhooks::record;
 /// Maximum difference between the clocks of functions.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+fn main() -> Result<(), Error> {
     let wakes = ["GATELET_OUTBOX_FUNCTION", "GATELET_WEBHOOKS_FUNCTION"].map(Wake::from_env);
     let [outbox, webhooks] = wakes;
     let (outbox, webhooks) = (&outbox?, &webhooks?);
@@ -38,5 +37,4 @@ async fn main() -> Result<(), Error> {
         }
         Ok(json!({ "recorded": recorded }))
     })
-    .await
 }

@@ -8,12 +8,10 @@ use tokio::time::Instant;
 use workers::endings;
 use workers::lambda::{self, Error};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+fn main() -> Result<(), Error> {
     lambda::run(App::without_secret, async |app, event| {
         let left = Duration::try_from(event.deadline.duration_since(app.clock.now())).unwrap_or_default();
         let done = endings::step(app, Instant::now() + left.saturating_sub(endings::MARGIN)).await?;
         Ok(json!({ "done": done }))
     })
-    .await
 }

@@ -5,8 +5,7 @@ use serde_json::json;
 use workers::lambda::{self, Error};
 use workers::reports;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+fn main() -> Result<(), Error> {
     lambda::run(App::without_secret, async |app, event| {
         let moved = match reports::read(&event.payload) {
             // SES does not repeat events after a failure. Lambda repeats the invocation and, if it
@@ -19,5 +18,4 @@ async fn main() -> Result<(), Error> {
         };
         Ok(json!({ "moved": moved }))
     })
-    .await
 }

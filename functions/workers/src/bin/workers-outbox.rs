@@ -11,10 +11,9 @@ use workers::outbox::{drain, drain_in_turn};
 
 fn main() -> Result<(), Error> {
     sandbox::install();
-    run()
+    lambda::block_on(run())
 }
 
-#[tokio::main(flavor = "current_thread")]
 async fn run() -> Result<(), Error> {
     api::http::log::init();
     let app = App::from_env()?;

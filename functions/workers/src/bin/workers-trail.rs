@@ -5,8 +5,7 @@ use serde_json::json;
 use workers::lambda::{self, Error};
 use workers::trail;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
         let (mut linked, mut failed) = (0, None);
         // Only the projects are taken from the event; the table shows which entries are not linked
@@ -23,5 +22,4 @@ async fn main() -> Result<(), Error> {
         // After an error, the stream delivers the batch again; linked entries are not linked twice.
         failed.map_or_else(|| Ok(json!({ "linked": linked })), |error| Err(error.into()))
     })
-    .await
 }

@@ -6,13 +6,11 @@ use serde_json::json;
 use workers::lambda::{self, Error};
 use workers::webhooks::Courier;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
         // Moving late deliveries takes up to 4 seconds, and a pass over an endpoint up to 45. So
         // both begin at least 50 seconds before the deadline.
         Courier::default().drain(app, event.deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok(json!({ "done": true }))
     })
-    .await
 }

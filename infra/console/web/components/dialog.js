@@ -3,7 +3,7 @@
 import { fill, h, newId, say } from "../core/dom.js";
 import { visible } from "../core/format.js";
 import { texts as t } from "../texts.js";
-import { button, copyButton, failure } from "./parts.js";
+import { button, copyButton, failure, heading } from "./parts.js";
 
 /**
  * Opens a dialog with what `content(close)` returns. Returns what `close` was called with;
@@ -33,7 +33,7 @@ export function open(title, content) {
  * Asks for confirmation, then calls `act`. If that fails, the dialog stays open and shows the API's
  * error. If `name` is given, the user must type it. Returns whether `act` succeeded.
  */
-export function confirm({ title, text, verb, name, act }) {
+export function confirm({ title, text, verb = title, name, act }) {
   return open(title, (close) => {
     const problem = h("div");
     const wanted = name === undefined ? null : visible(name).trim();
@@ -70,6 +70,14 @@ export function confirm({ title, text, verb, name, act }) {
       ),
     );
   });
+}
+
+/** The part of a page with the button that deletes what the page shows, after confirmation. */
+export function deletion({ title, text, name, act, done }) {
+  const remove = async () => {
+    if (await confirm({ title, text, name, act })) await done();
+  };
+  return h("section", { class: "danger-area" }, heading(title), h("p", {}, text), button(title, remove, { class: "danger" }));
 }
 
 /** Shows secrets that the API returns only once. */

@@ -149,6 +149,12 @@ export const saves = (resource) => ({
   request: (body) => resource.request(body),
 });
 
+/** Options for a form that posts what `body` makes of the values given to it. */
+export const posts = (api, place, body = (given) => given) => ({
+  send: (...given) => api.post(place, body(...given)),
+  request: (...given) => api.request("POST", place, { body: body(...given) }),
+});
+
 /**
  * A form.
  *

@@ -97,6 +97,17 @@ export function heading(text, { level = "h2", actions } = {}) {
   return h("div", { class: "subhead" }, h(level, {}, text), actions && h("div", { class: "buttons" }, actions));
 }
 
+/** A part of a page that is shown once its title is pressed. */
+export function fold(title, ...content) {
+  return h("details", { class: "fold" }, h("summary", {}, title), h("div", {}, content));
+}
+
+/** A permission with a button that revokes it. */
+export function granted(tag, permission, revoke) {
+  const label = { title: t.permissions.revoke, "aria-label": `${t.permissions.revoke} ${permission}` };
+  return h(tag, { class: "chip" }, h("code", {}, shown(permission)), button("×", revoke, { class: "quiet", ...label }));
+}
+
 export function link(href, text, attributes = {}) {
   return h("a", { href, ...attributes }, text);
 }

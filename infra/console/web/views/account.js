@@ -41,7 +41,7 @@ export async function view(context) {
 function columns({ refresh }, label, verb, text, place) {
   const remove = (item) => async () => {
     const act = () => place(item);
-    if (await confirm({ title: verb, text, verb, name: item.name ?? a.own.unnamed, act })) await refresh();
+    if (await confirm({ title: verb, text, name: item.name ?? a.own.unnamed, act })) await refresh();
   };
   return [
     { label, class: "wide", cell: (item) => shown(item.name ?? a.own.unnamed, { max: 80 }) },

@@ -1,8 +1,8 @@
 // The source of a template, a theme or a draft, with a preview as the API renders it.
 
-import { confirm } from "../components/dialog.js";
+import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, curlButton, failure, head, heading, link, note, shown } from "../components/parts.js";
+import { curlButton, failure, fold, head, heading, link, note, shown } from "../components/parts.js";
 import { preview } from "../components/preview.js";
 import { path, userId } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
@@ -30,18 +30,6 @@ export async function view(context) {
   ]);
   const source = api.resource(place);
   const back = () => router.go(to(`/${kind}`));
-  const remove = async () => {
-    if (
-      await confirm({
-        title: words.delete,
-        text: words.deleteText,
-        verb: words.delete,
-        name: item.display_name,
-        act: () => api.delete(place),
-      })
-    )
-      await back();
-  };
   const withTheme = (given) =>
     given.theme_id === "" ? { ...given, theme_id: null } : given.theme_id === "none" ? { ...given, theme_id: false } : given;
   const edited = (found) => ({ ...found, theme_id: found.theme_id === false ? "none" : (found.theme_id ?? "") });
@@ -92,13 +80,13 @@ export async function view(context) {
     h("div", { class: "halves" }, element, live(api, element, isTheme)),
     !isTheme && !isNew && sending({ api, kind, item, to }),
     !isNew &&
-      h(
-        "section",
-        { class: "danger-area" },
-        heading(words.delete),
-        h("p", {}, words.deleteText),
-        button(words.delete, remove, { class: "danger" }),
-      ),
+      deletion({
+        title: words.delete,
+        text: words.deleteText,
+        name: item.display_name,
+        act: () => api.delete(place),
+        done: back,
+      }),
   );
 }
 
@@ -148,7 +136,7 @@ function live(api, element, isTheme) {
     subject,
     problem,
     frame,
-    h("details", { class: "fold" }, h("summary", {}, m.emails.variables), h("div", {}, sample)),
+    fold(m.emails.variables, sample),
   );
 }
 

@@ -1,7 +1,7 @@
 // The keys with which apps and servers call the API.
 
 import { confirm, showOnce } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";
 import { button, code, head, heading, id, secret, facts, shown, state, time } from "../components/parts.js";
 import { path } from "../core/api.js";
@@ -34,7 +34,7 @@ export async function view(context) {
     const local = session.local?.project_id === projectId ? session.local : null;
     const isOwn = local && set.super_secret_admin_key?.last_four === local.super_secret_admin_key.slice(-4);
     const text = isOwn ? t.keys.revokeOwnText(Boolean(local.keys_file)) : t.keys.revokeText;
-    if (await confirm({ title: t.keys.revoke, text, verb: t.keys.revoke, name: set.description || set.id, act })) await refresh();
+    if (await confirm({ title: t.keys.revoke, text, name: set.description || set.id, act })) await refresh();
   };
   return h(
     "div",
@@ -126,8 +126,7 @@ function creation({ api, refresh }) {
       { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
     ],
     verb: t.keys.create,
-    send: (given) => api.post("/internal/api-keys", body(given)),
-    request: (given) => api.request("POST", "/internal/api-keys", { body: body(given) }),
+    ...posts(api, "/internal/api-keys", body),
     done: async (set) => {
       await showOnce(
         t.keys.created,

@@ -52,7 +52,7 @@ function recipientsOf({ api, to: url }, { user_id: user, ...rest }) {
 function changes({ api, place, email, etag, refresh }) {
   const change = (body) => api.patch(place, body, { ifMatch: etag });
   const ask = async (title, text, body) => {
-    if (await confirm({ title, text, verb: title, act: () => change(body) })) await refresh();
+    if (await confirm({ title, text, act: () => change(body) })) await refresh();
   };
   const isPaused = email.is_paused;
   const entry = api.resource(place);

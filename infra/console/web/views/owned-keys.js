@@ -1,7 +1,7 @@
 // The API keys of a user or of a team.
 
 import { confirm, showOnce } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";
 import { button, empty, heading, link, shown, state, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
@@ -26,8 +26,7 @@ async function keys({ api, to, refresh }, place, owner, setting) {
     return empty({ ...t.ownedKeys.off, action: link(to("/settings/api-keys"), t.ownedKeys.allow, { class: "button" }) });
   const revoke = async (key) => {
     const act = () => api.call("PATCH", `${place}${path`/${key.id}`}`, { query: owner, body: { revoked: true } });
-    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, verb: t.keys.revoke, name: key.description, act }))
-      await refresh();
+    if (await confirm({ title: t.keys.revoke, text: t.ownedKeys.revokeText, name: key.description, act })) await refresh();
   };
   const body = ({ days, scopes, ...given }) => ({
     ...given,
@@ -79,8 +78,7 @@ async function keys({ api, to, refresh }, place, owner, setting) {
         { name: "days", label: t.keys.days, type: "number", min: 1, help: t.keys.daysHelp },
       ],
       verb: t.ownedKeys.create,
-      send: (given) => api.post(place, body(given)),
-      request: (given) => api.request("POST", place, { body: body(given) }),
+      ...posts(api, place, body),
       done: async (key) => {
         await showOnce(t.ownedKeys.created, t.keys.createdText, [[t.ownedKeys.key, key.value]]);
         await refresh();

@@ -1,9 +1,9 @@
 // The permissions defined by the project: for its users, and for members of teams.
 
-import { confirm } from "../components/dialog.js";
+import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { list } from "../components/list.js";
-import { button, head, shown, tabs } from "../components/parts.js";
+import { head, shown, tabs } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -59,18 +59,6 @@ async function one({ api, router, to, whole, scope, permission }) {
   const values = isNew ? undefined : await read();
   if (!isNew && !values) return h("div", {}, head(t.permissions.title), h("p", {}, t.permissions.gone));
   const back = () => router.go(to("/permissions", { scope }));
-  const remove = async () => {
-    if (
-      await confirm({
-        title: t.permissions.delete,
-        text: t.permissions.deleteText,
-        verb: t.permissions.delete,
-        name: permission,
-        act: () => api.delete(place),
-      })
-    )
-      await back();
-  };
   return h(
     "div",
     { class: "narrow" },
@@ -90,12 +78,12 @@ async function one({ api, router, to, whole, scope, permission }) {
       done: back,
     }),
     !isNew &&
-      h(
-        "section",
-        { class: "danger-area" },
-        h("h2", {}, t.permissions.delete),
-        h("p", {}, t.permissions.deleteText),
-        button(t.permissions.delete, remove, { class: "danger" }),
-      ),
+      deletion({
+        title: t.permissions.delete,
+        text: t.permissions.deleteText,
+        name: permission,
+        act: () => api.delete(place),
+        done: back,
+      }),
   );
 }

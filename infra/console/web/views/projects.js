@@ -1,6 +1,6 @@
 // The projects that the caller may open, and creating one.
 
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { table } from "../components/list.js";
 import { empty, head, heading, link, shown, tag, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
@@ -44,8 +44,7 @@ async function creation({ session, router, forgetProjects }) {
       },
     ],
     verb: t.projects.create,
-    send: (body) => session.internal.post("/internal/projects", body),
-    request: (body) => session.internal.request("POST", "/internal/projects", { body }),
+    ...posts(session.internal, "/internal/projects"),
     done: async (project) => {
       forgetProjects();
       await router.go(url(`/${project.id}/keys`));

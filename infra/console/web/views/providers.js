@@ -1,9 +1,9 @@
 // The providers with which users sign in, with the redirect URL to register at each.
 
-import { confirm } from "../components/dialog.js";
+import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { table } from "../components/list.js";
-import { button, code, empty, head, heading, link, shown, tag } from "../components/parts.js";
+import { button, code, empty, head, link, shown, tag } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
@@ -61,12 +61,7 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   const place = h("div");
   const showRedirect = (name) => place.replaceChildren(h("p", {}, t.providers.redirect), code(redirect(name || "…")));
   showRedirect(provider?.id ?? "google");
-  const remove = async () => {
-    const others = (list) => list.filter((one) => one.id !== provider.id);
-    const act = () => project.replace((now) => write(others(listOf(now)).map(kept)));
-    if (await confirm({ title: t.providers.delete, text: t.providers.deleteText, verb: t.providers.delete, name: provider.id, act }))
-      await back();
-  };
+  const others = (list) => list.filter((one) => one.id !== provider.id);
   const values = isNew ? undefined : { ...provider };
   const merged = ({ known, ...rest }, list) => {
     const given = known && known !== OTHER ? { ...rest, id: known } : rest;
@@ -148,12 +143,12 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
     h("p", { class: "muted" }, t.providers.guide, " ", link("/docs/guides/google-and-github", t.providers.guideLink)),
     element,
     !isNew &&
-      h(
-        "section",
-        { class: "danger-area" },
-        heading(t.providers.delete),
-        h("p", {}, t.providers.deleteText),
-        button(t.providers.delete, remove, { class: "danger" }),
-      ),
+      deletion({
+        title: t.providers.delete,
+        text: t.providers.deleteText,
+        name: provider.id,
+        act: () => project.replace((now) => write(others(listOf(now)).map(kept))),
+        done: back,
+      }),
   );
 }

@@ -1,9 +1,9 @@
 // The sign-up rules of a project, how often each matched, and a tester.
 
-import { confirm } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { deletion } from "../components/dialog.js";
+import { form, posts } from "../components/form.js";
 import { table } from "../components/list.js";
-import { button, empty, head, heading, shown, state, tabs, tag } from "../components/parts.js";
+import { empty, head, heading, shown, state, tabs, tag } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { count, title } from "../core/format.js";
 import { texts as t } from "../texts.js";
@@ -103,11 +103,6 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
   const write = (list) => ({ config: { sign_up_rules: list } });
   const others = (list, id) => list.filter((one) => one.id !== id);
   const withRule = (mine) => [...others(current, mine.id), mine];
-  const remove = async () => {
-    const act = () => project.replace(({ config }) => write(others(config.sign_up_rules, rule.id)));
-    if (await confirm({ title: r.delete, text: r.deleteText, verb: r.delete, name: rule.display_name || rule.id, act }))
-      await back();
-  };
   return h(
     "div",
     { class: "narrow" },
@@ -152,20 +147,18 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
       done: back,
     }),
     !isNew &&
-      h(
-        "section",
-        { class: "danger-area" },
-        heading(r.delete),
-        h("p", {}, r.deleteText),
-        button(r.delete, remove, { class: "danger" }),
-      ),
+      deletion({
+        title: r.delete,
+        text: r.deleteText,
+        name: rule.display_name || rule.id,
+        act: () => project.replace(({ config }) => write(others(config.sign_up_rules, rule.id))),
+        done: back,
+      }),
   );
 }
 
 function tester({ api }) {
   const answer = h("div", { "aria-live": "polite" });
-  const method = "POST";
-  const place = "/internal/sign-up-rules-test";
   const body = (values) => ({
     email: values.email || null,
     auth_method: values.auth_method,
@@ -196,8 +189,7 @@ function tester({ api }) {
         { name: "turnstile_result", label: r.challenge, type: "choice", initial: "ok", options: choices(r.challenges, "ok", "invalid", "error") },
       ],
       verb: r.test,
-      send: (_, values) => api.post(place, body(values)),
-      request: (_, values) => api.request(method, place, { body: body(values) }),
+      ...posts(api, "/internal/sign-up-rules-test", (_, values) => body(values)),
       done: (found) => fill(answer, verdict(found)),
     }),
     answer,

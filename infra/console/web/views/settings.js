@@ -1,8 +1,8 @@
 // The settings of a project by area.
 
 import { confirm } from "../components/dialog.js";
-import { form } from "../components/form.js";
-import { button, empty, head, heading, link, note, tabs } from "../components/parts.js";
+import { form, posts } from "../components/form.js";
+import { button, empty, fold, head, heading, link, note, tabs } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { title } from "../core/format.js";
 import { document, operations } from "../core/openapi.js";
@@ -72,30 +72,23 @@ function testMail(api) {
     recipient_email,
     email_config: { ...server, username: server.username ?? "", password: server.password ?? "" },
   });
-  return h(
-    "details",
-    { class: "fold" },
-    h("summary", {}, words.test),
-    h(
-      "div",
-      {},
-      h("p", { class: "muted" }, words.testText),
-      form({
-        fields: ["recipient_email", "host", "port", "username", "password", "sender_email", "sender_name"].map((name) => ({
-          name,
-          label: words.testFields[name],
-          type: name === "port" ? "number" : "text",
-          input: name === "password" ? "password" : name.endsWith("email") ? "email" : "text",
-          required: name !== "username" && name !== "password",
-        })),
-        verb: words.test,
-        send: (given) => api.post("/internal/send-test-email", body(given)),
-        request: (given) => api.request("POST", "/internal/send-test-email", { body: body(given) }),
-        done: ({ success, error_message: text }) =>
-          answer.replaceChildren(success ? note("done", words.testSent) : note("failed", text ?? words.testFailed)),
-      }),
-      answer,
-    ),
+  return fold(
+    words.test,
+    h("p", { class: "muted" }, words.testText),
+    form({
+      fields: ["recipient_email", "host", "port", "username", "password", "sender_email", "sender_name"].map((name) => ({
+        name,
+        label: words.testFields[name],
+        type: name === "port" ? "number" : "text",
+        input: name === "password" ? "password" : name.endsWith("email") ? "email" : "text",
+        required: name !== "username" && name !== "password",
+      })),
+      verb: words.test,
+      ...posts(api, "/internal/send-test-email", body),
+      done: ({ success, error_message: text }) =>
+        answer.replaceChildren(success ? note("done", words.testSent) : note("failed", text ?? words.testFailed)),
+    }),
+    answer,
   );
 }
 
@@ -107,14 +100,7 @@ async function danger(context) {
       (metrics) => metrics.total_users,
       () => null,
     );
-    const done = await confirm({
-      title: words.delete,
-      text: words.deleteText(users),
-      verb: words.delete,
-      name,
-      act: () => api.delete(PATH),
-    });
-    if (!done) return;
+    if (!(await confirm({ title: words.delete, text: words.deleteText(users), name, act: () => api.delete(PATH) }))) return;
     forgetProjects();
     await router.go(url("/projects"));
   };
@@ -163,8 +149,7 @@ async function transfer({ session, projects, projectId, refresh, forgetProjects 
         },
       ],
       verb: words.transfer,
-      send: (given) => session.internal.post("/internal/projects/transfer", body(given)),
-      request: (given) => session.internal.request("POST", "/internal/projects/transfer", { body: body(given) }),
+      ...posts(session.internal, "/internal/projects/transfer", body),
       done: () => {
         forgetProjects();
         return refresh();

@@ -1,9 +1,9 @@
 // A team: its profile, members with their permissions, invitations, and deleting it.
 
-import { confirm } from "../components/dialog.js";
-import { form, saves } from "../components/form.js";
+import { confirm, deletion } from "../components/dialog.js";
+import { form, posts, saves } from "../components/form.js";
 import { list, table } from "../components/list.js";
-import { button, curlButton, empty, facts, head, heading, id, shown, tabs, time } from "../components/parts.js";
+import { button, curlButton, empty, facts, fold, granted, head, heading, id, shown, tabs, time } from "../components/parts.js";
 import { allRows, path, userId } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -31,15 +31,8 @@ export async function view(context) {
 async function members({ api, team, to, refresh }) {
   const remove = async (user) => {
     const act = () => api.delete(path`/team-memberships/${team.id}/${user.id}`);
-    if (
-      await confirm({
-        title: t.team.remove,
-        text: t.team.removeText(user.primary_email ?? user.display_name ?? user.id),
-        verb: t.team.remove,
-        act,
-      })
-    )
-      await refresh();
+    const text = t.team.removeText(user.primary_email ?? user.display_name ?? user.id);
+    if (await confirm({ title: t.team.remove, text, act })) await refresh();
   };
   const [grants, { items: defined }] = await Promise.all([
     allRows(api, "/team-permissions", { team_id: team.id, recursive: false }),
@@ -47,8 +40,7 @@ async function members({ api, team, to, refresh }) {
   ]);
   const revoke = async (user, permission) => {
     const act = () => api.delete(path`/team-permissions/${team.id}/${user.id}/${permission}`);
-    if (await confirm({ title: t.permissions.revoke, text: t.permissions.revokeText(permission), verb: t.permissions.revoke, act }))
-      await refresh();
+    if (await confirm({ title: t.permissions.revoke, text: t.permissions.revokeText(permission), act })) await refresh();
   };
   const permissions = (user) =>
     h(
@@ -56,18 +48,7 @@ async function members({ api, team, to, refresh }) {
       { class: "chips" },
       grants
         .filter((grant) => grant.user_id === user.id)
-        .map(({ id: permission }) =>
-          h(
-            "span",
-            { class: "chip" },
-            h("code", {}, shown(permission)),
-            button("×", () => revoke(user, permission), {
-              class: "quiet",
-              title: t.permissions.revoke,
-              "aria-label": `${t.permissions.revoke} ${permission}`,
-            }),
-          ),
-        ),
+        .map(({ id: permission }) => granted("span", permission, () => revoke(user, permission))),
     );
   const add = (body) => [path`/team-memberships/${team.id}/${body.user_id ?? ""}`, {}];
   const grant = (body) => [path`/team-permissions/${team.id}/${body.user_id ?? ""}/${body.permission ?? ""}`, {}];
@@ -87,46 +68,34 @@ async function members({ api, team, to, refresh }) {
       ],
       none: t.team.noMember,
     }),
-    h(
-      "details",
-      { class: "fold" },
-      h("summary", {}, t.team.add),
-      h(
-        "div",
-        {},
-        form({
-          fields: [{ name: "user_id", label: t.team.userId, required: true, help: t.team.userIdHelp }],
-          verb: t.team.add,
-          send: async (body) => api.post(...add({ user_id: await userId(api, body.user_id) })),
-          request: (body) => api.request("POST", add(body)[0], { body: {} }),
-          done: refresh,
-        }),
-      ),
+    fold(
+      t.team.add,
+      form({
+        fields: [{ name: "user_id", label: t.team.userId, required: true, help: t.team.userIdHelp }],
+        verb: t.team.add,
+        send: async (body) => api.post(...add({ user_id: await userId(api, body.user_id) })),
+        request: (body) => api.request("POST", add(body)[0], { body: {} }),
+        done: refresh,
+      }),
     ),
-    h(
-      "details",
-      { class: "fold" },
-      h("summary", {}, t.permissions.grant),
-      h(
-        "div",
-        {},
-        form({
-          fields: [
-            { name: "user_id", label: t.team.userId, required: true, help: t.team.userIdHelp },
-            {
-              name: "permission",
-              label: t.permissions.permission,
-              type: "choice",
-              initial: defined[0]?.id,
-              options: defined.map(({ id: permission }) => [permission, permission]),
-            },
-          ],
-          verb: t.permissions.grant,
-          send: async (body) => api.post(...grant({ ...body, user_id: await userId(api, body.user_id) })),
-          request: (body) => api.request("POST", grant(body)[0], { body: {} }),
-          done: refresh,
-        }),
-      ),
+    fold(
+      t.permissions.grant,
+      form({
+        fields: [
+          { name: "user_id", label: t.team.userId, required: true, help: t.team.userIdHelp },
+          {
+            name: "permission",
+            label: t.permissions.permission,
+            type: "choice",
+            initial: defined[0]?.id,
+            options: defined.map(({ id: permission }) => [permission, permission]),
+          },
+        ],
+        verb: t.permissions.grant,
+        send: async (body) => api.post(...grant({ ...body, user_id: await userId(api, body.user_id) })),
+        request: (body) => api.request("POST", grant(body)[0], { body: {} }),
+        done: refresh,
+      }),
     ),
   );
 }
@@ -135,8 +104,7 @@ async function invitations({ api, team, refresh }) {
   const { items } = await api.get("/team-invitations", { team_id: team.id });
   const revoke = async (invitation) => {
     const act = () => api.delete(path`/team-invitations/${invitation.id}`, { team_id: team.id });
-    if (await confirm({ title: t.team.revoke, text: t.team.revokeText(invitation.recipient_email), verb: t.team.revoke, act }))
-      await refresh();
+    if (await confirm({ title: t.team.revoke, text: t.team.revokeText(invitation.recipient_email), act })) await refresh();
   };
   const columns = [
     { label: t.users.email, class: "wide", cell: (invitation) => shown(invitation.recipient_email) },
@@ -162,8 +130,7 @@ async function invitations({ api, team, refresh }) {
         },
       ],
       verb: t.team.invite,
-      send: (given) => api.post("/team-invitations/send-code", body(given)),
-      request: (given) => api.request("POST", "/team-invitations/send-code", { body: body(given) }),
+      ...posts(api, "/team-invitations/send-code", body),
       done: refresh,
     }),
   );
@@ -191,23 +158,11 @@ function profile({ api, team, place, refresh }) {
 }
 
 function danger({ api, team, place, router, to }) {
-  const remove = async () => {
-    if (
-      await confirm({
-        title: t.team.delete,
-        text: t.team.deleteText,
-        verb: t.team.delete,
-        name: team.display_name,
-        act: () => api.delete(place),
-      })
-    )
-      await router.go(to("/teams"));
-  };
-  return h(
-    "section",
-    { class: "danger-area" },
-    heading(t.team.delete),
-    h("p", {}, t.team.deleteText),
-    button(t.team.delete, remove, { class: "danger" }),
-  );
+  return deletion({
+    title: t.team.delete,
+    text: t.team.deleteText,
+    name: team.display_name,
+    act: () => api.delete(place),
+    done: () => router.go(to("/teams")),
+  });
 }

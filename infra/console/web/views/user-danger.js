@@ -1,17 +1,12 @@
 // Restricting and deleting a user.
 
-import { confirm } from "../components/dialog.js";
+import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";
-import { button, heading } from "../components/parts.js";
+import { heading } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
 export function part({ api, user, place, router, to, refresh }) {
-  const name = user.primary_email ?? user.display_name ?? user.id;
-  const remove = async () => {
-    if (await confirm({ title: t.user.delete, text: t.user.deleteText, verb: t.user.delete, name, act: () => api.delete(place) }))
-      await router.go(to("/users"));
-  };
   const resource = api.resource(place);
   const isRestricted = ({ restricted_by_admin: is }) => is;
   // The API accepts reason and details only with the restriction.
@@ -42,12 +37,12 @@ export function part({ api, user, place, router, to, refresh }) {
       request: (body, found) => api.request("PATCH", place, { body: whole(body, found ?? {}) }),
       done: refresh,
     }),
-    h(
-      "section",
-      { class: "danger-area" },
-      heading(t.user.delete),
-      h("p", {}, t.user.deleteText),
-      button(t.user.delete, remove, { class: "danger" }),
-    ),
+    deletion({
+      title: t.user.delete,
+      text: t.user.deleteText,
+      name: user.primary_email ?? user.display_name ?? user.id,
+      act: () => api.delete(place),
+      done: () => router.go(to("/users")),
+    }),
   );
 }

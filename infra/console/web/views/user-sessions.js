@@ -1,7 +1,7 @@
 // The live sessions of a user, and acting as the user.
 
 import { confirm, showOnce } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";
 import { button, heading, shown, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
@@ -22,7 +22,7 @@ export function placeOf(place) {
 export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {
     const act = () => api.delete(path`/auth/sessions/${session.id}`, query);
-    if (await confirm({ title: t.sessions.end, text: t.sessions.endText, verb: t.sessions.end, act })) await refresh();
+    if (await confirm({ title: t.sessions.end, text: t.sessions.endText, act })) await refresh();
   };
   const place = (session) => {
     const name = mark(session);
@@ -52,9 +52,9 @@ export function part({ api, user, refresh }) {
   const name = user.primary_email ?? user.display_name ?? user.id;
   const endAll = async () => {
     const act = () => api.delete("/auth/sessions", { user_id: user.id, include_current: true });
-    if (await confirm({ title: t.sessions.endAll, text: t.sessions.endAllText, verb: t.sessions.endAll, name, act })) await refresh();
+    if (await confirm({ title: t.sessions.endAll, text: t.sessions.endAllText, name, act })) await refresh();
   };
-  const started = (body) => ({ user_id: user.id, is_impersonation: true, expires_in_millis: body.minutes * 60_000 });
+  const started = ({ minutes }) => ({ user_id: user.id, is_impersonation: true, expires_in_millis: minutes * 60_000 });
   return h(
     "div",
     {},
@@ -82,8 +82,7 @@ export function part({ api, user, refresh }) {
         },
       ],
       verb: t.sessions.impersonate,
-      send: (body) => api.post("/auth/sessions", started(body)),
-      request: (body) => api.request("POST", "/auth/sessions", { body: started(body) }),
+      ...posts(api, "/auth/sessions", started),
       done: async (tokens) => {
         await showOnce(t.sessions.impersonate, t.sessions.tokensText, [
           [t.sessions.refreshToken, tokens.refresh_token],

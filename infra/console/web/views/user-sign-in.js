@@ -1,9 +1,9 @@
 // How a user signs in: addresses, password, factors, passkeys, accounts at providers.
 
 import { confirm } from "../components/dialog.js";
-import { form, saves } from "../components/form.js";
+import { form, posts, saves } from "../components/form.js";
 import { table } from "../components/list.js";
-import { button, empty, heading, shown, state, tag, time } from "../components/parts.js";
+import { button, empty, fold, heading, shown, state, tag, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -83,25 +83,18 @@ function addresses(context, channels) {
     {},
     heading(t.user.addresses),
     channels.length ? table({ columns, rows: channels, label: t.user.addresses }) : empty(t.user.noAddress),
-    h(
-      "details",
-      { class: "fold" },
-      h("summary", {}, t.user.addAddress),
-      h(
-        "div",
-        {},
-        form({
-          fields: [
-            { name: "value", label: t.users.email, input: "email", required: true },
-            { name: "is_verified", label: t.users.verified, type: "switch", help: t.users.verifiedHelp },
-            { name: "used_for_auth", label: t.users.usedForSignIn, type: "switch", isSent: true, help: t.users.usedForSignInHelp },
-          ],
-          verb: t.user.addAddress,
-          send: (body) => api.post("/contact-channels", { ...body, type: "email", user_id: user.id }),
-          request: (body) => api.request("POST", "/contact-channels", { body: { ...body, type: "email", user_id: user.id } }),
-          done: refresh,
-        }),
-      ),
+    fold(
+      t.user.addAddress,
+      form({
+        fields: [
+          { name: "value", label: t.users.email, input: "email", required: true },
+          { name: "is_verified", label: t.users.verified, type: "switch", help: t.users.verifiedHelp },
+          { name: "used_for_auth", label: t.users.usedForSignIn, type: "switch", isSent: true, help: t.users.usedForSignInHelp },
+        ],
+        verb: t.user.addAddress,
+        ...posts(api, "/contact-channels", (body) => ({ ...body, type: "email", user_id: user.id })),
+        done: refresh,
+      }),
     ),
   );
 }
@@ -112,30 +105,24 @@ function password({ api, user, place, refresh }) {
     {},
     heading(t.users.password),
     h("p", { class: "muted" }, user.has_password ? t.user.hasPassword : t.user.hasNoPassword),
-    h(
-      "details",
-      { class: "fold" },
-      h("summary", {}, t.user.setPassword),
-      h(
-        "div",
-        {},
-        form({
-          fields: [
-            {
-              name: "password",
-              label: t.user.newPassword,
-              input: "password",
-              autocomplete: "new-password",
-              required: true,
-              help: t.user.passwordHelp,
-            },
-          ],
-          verb: t.user.setPassword,
-          send: (body) => api.patch(place, body),
-          request: (body) => api.request("PATCH", place, { body }),
-          done: refresh,
-        }),
-      ),
+    fold(
+      t.user.setPassword,
+      form({
+        fields: [
+          {
+            name: "password",
+            label: t.user.newPassword,
+            input: "password",
+            autocomplete: "new-password",
+            required: true,
+            help: t.user.passwordHelp,
+          },
+        ],
+        verb: t.user.setPassword,
+        send: (body) => api.patch(place, body),
+        request: (body) => api.request("PATCH", place, { body }),
+        done: refresh,
+      }),
     ),
   );
 }

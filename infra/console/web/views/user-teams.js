@@ -3,22 +3,21 @@
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";
 import { list } from "../components/list.js";
-import { button, heading, shown, time } from "../components/parts.js";
+import { granted, heading, shown, time } from "../components/parts.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
 export async function part({ api, user, to, refresh }) {
-  const [granted, defined] = await Promise.all([
+  const [held, defined] = await Promise.all([
     api.get("/project-permissions", { user_id: user.id, recursive: false }),
     api.get("/project-permission-definitions"),
   ]);
-  const has = new Set(granted.items.map((permission) => permission.id));
+  const has = new Set(held.items.map((permission) => permission.id));
   const open = defined.items.filter((permission) => !has.has(permission.id));
   const revoke = async (permission) => {
     const act = () => api.delete(path`/project-permissions/${user.id}/${permission}`);
-    if (await confirm({ title: t.permissions.revoke, text: t.permissions.revokeText(permission), verb: t.permissions.revoke, act }))
-      await refresh();
+    if (await confirm({ title: t.permissions.revoke, text: t.permissions.revokeText(permission), act })) await refresh();
   };
   return h(
     "div",
@@ -42,18 +41,7 @@ export async function part({ api, user, to, refresh }) {
       ? h(
           "ul",
           { class: "chips" },
-          [...has].map((permission) =>
-            h(
-              "li",
-              {},
-              h("code", {}, shown(permission)),
-              button("×", () => revoke(permission), {
-                class: "quiet",
-                title: t.permissions.revoke,
-                "aria-label": `${t.permissions.revoke} ${permission}`,
-              }),
-            ),
-          ),
+          [...has].map((permission) => granted("li", permission, () => revoke(permission))),
         )
       : h("p", {}, t.permissions.noneGranted),
     open.length > 0 &&

@@ -1,6 +1,6 @@
 // The users of a project, and creating one.
 
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
@@ -82,8 +82,7 @@ function creation({ api, router, to }) {
         { name: "password", label: t.users.password, input: "password", autocomplete: "new-password", help: t.users.passwordHelp },
       ],
       verb: t.users.create,
-      send: (body) => api.post("/users", withoutUnused(body)),
-      request: (body) => api.request("POST", "/users", { body: withoutUnused(body) }),
+      ...posts(api, "/users", withoutUnused),
       cancel: () => router.go(to("/users")),
       done: (user) => router.go(to(`/users/${user.id}`)),
     }),

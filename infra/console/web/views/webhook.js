@@ -47,7 +47,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
   };
   const replay = async (delivery) => {
     const act = () => api.post(`${place}${path`/deliveries/${delivery.id}/replay`}`);
-    if (await confirm({ title: d.webhooks.replay, text: d.webhooks.replayText, verb: d.webhooks.replay, act })) all.reload();
+    if (await confirm({ title: d.webhooks.replay, text: d.webhooks.replayText, act })) all.reload();
   };
   const replayFailed = async () => {
     if (await replayAllFailed(api, `${place}/replay-failed`)) await refresh();
@@ -141,21 +141,13 @@ function settings({ api, endpoint, place, router, to, refresh }) {
     const act = async () => {
       ({ secret } = await api.post(`${place}/rotate-secret`));
     };
-    if (!(await confirm({ title: d.webhooks.rotate, text: d.webhooks.rotateText, verb: d.webhooks.rotate, act }))) return;
+    if (!(await confirm({ title: d.webhooks.rotate, text: d.webhooks.rotateText, act }))) return;
     await showOnce(d.webhooks.rotate, d.webhooks.secretText, [[d.webhooks.secret, secret]]);
     await refresh();
   };
   const remove = async () => {
-    if (
-      await confirm({
-        title: d.webhooks.delete,
-        text: d.webhooks.deleteText,
-        verb: d.webhooks.delete,
-        name: endpoint.url,
-        act: () => api.delete(place),
-      })
-    )
-      await router.go(to("/webhooks"));
+    const act = () => api.delete(place);
+    if (await confirm({ title: d.webhooks.delete, text: d.webhooks.deleteText, name: endpoint.url, act })) await router.go(to("/webhooks"));
   };
   return h(
     "div",

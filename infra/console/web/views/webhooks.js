@@ -1,7 +1,7 @@
 // The webhook endpoints of a project, and creating one.
 
 import { showOnce } from "../components/dialog.js";
-import { form } from "../components/form.js";
+import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
@@ -121,8 +121,7 @@ function creation({ api, router, to }) {
       fields: fields(),
       verb: d.webhooks.create,
       cancel: () => router.go(to("/webhooks")),
-      send: (body) => api.post("/internal/webhook-endpoints", sent(body)),
-      request: (body) => api.request("POST", "/internal/webhook-endpoints", { body: sent(body) }),
+      ...posts(api, "/internal/webhook-endpoints", sent),
       done: async (endpoint) => {
         await showOnce(d.webhooks.created, d.webhooks.secretText, [[d.webhooks.secret, endpoint.secret]]);
         await router.go(to(`/webhooks/${endpoint.id}`));

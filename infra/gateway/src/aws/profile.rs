@@ -2,11 +2,11 @@
 //! "Shared config and credentials files").
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use wire::environment::variable;
+
+use crate::data::text_of;
 
 /// The settings of a profile from the configuration file and the credentials file.
 pub(super) struct Profile {
@@ -73,12 +73,7 @@ pub(super) fn files_text() -> String {
 }
 
 fn text(file: Option<PathBuf>) -> anyhow::Result<Option<String>> {
-    let Some(file) = file else { return Ok(None) };
-    match std::fs::read_to_string(&file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
-    }
+    file.map_or(Ok(None), |file| text_of(&file))
 }
 
 /// The settings of a profile; `None` if the file has no section for it. In the configuration file,

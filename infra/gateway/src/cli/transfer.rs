@@ -28,7 +28,7 @@ use wire::id::ProjectId;
 use super::secret;
 use super::tools::Target;
 use crate::aws::Aws;
-use crate::data::{Data, private, private_folder, write_private};
+use crate::data::{Data, private, private_folder, text_of, write_private};
 use crate::engine::Engine;
 use crate::say::say;
 
@@ -66,13 +66,8 @@ struct State {
 impl State {
     fn read(folder: &Path) -> anyhow::Result<Option<Self>> {
         let path = folder.join("export.json");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text)
-                .map(Some)
-                .with_context(|| format!("{} is damaged: export again to another folder", path.display())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-        }
+        let Some(text) = text_of(&path)? else { return Ok(None) };
+        serde_json::from_str(&text).map(Some).with_context(|| format!("{} is damaged: export again to another folder", path.display()))
     }
 
     fn save(&self, folder: &Path) -> anyhow::Result<()> {

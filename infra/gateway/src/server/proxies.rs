@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use ipnet::IpNet;
 
 /// The networks of the trusted proxies; none by default.
 #[derive(Debug, Clone, Default)]
@@ -16,11 +17,7 @@ pub(crate) struct Proxies(Arc<[Network]>);
 
 /// A network in CIDR notation, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Network {
-    address: IpAddr,
-    /// The length of the prefix in bits.
-    prefix: u8,
-}
+pub(crate) struct Network(IpNet);
 
 impl Proxies {
     pub(crate) fn new(networks: &[Network]) -> Self {
@@ -29,7 +26,7 @@ impl Proxies {
 
     pub(super) fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(address))
+        self.0.iter().any(|network| network.0.contains(&address))
     }
 
     /// The client's address: the peer's own, or the one reported by a trusted peer.
@@ -56,46 +53,23 @@ fn address(text: &[u8]) -> Option<IpAddr> {
     address.ok().map(|address: IpAddr| address.to_canonical())
 }
 
-impl Network {
-    fn contains(self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.prefix.into(),
-            (IpAddr::V6(own), IpAddr::V6(other)) => (own.to_bits() ^ other.to_bits()).leading_zeros() >= self.prefix.into(),
-            _ => false,
-        }
-    }
-}
-
 impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let invalid = || "expected a network or an address: 10.0.0.0/8, 192.0.2.7, 2001:db8::/32".to_owned();
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
-        let address: IpAddr = address.parse().map_err(|_| invalid())?;
-        let bits: u8 = if address.is_ipv4() { 32 } else { 128 };
-        let prefix = match prefix {
-            None => bits,
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => digits.parse().map_err(|_| invalid())?,
-            Some(_) => return Err(invalid()),
-        };
-        if prefix > bits {
-            return Err(invalid());
-        }
-        if prefix == 0 {
+        let network: IpNet = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)).map_err(|_| invalid())?;
+        if network.prefix_len() == 0 {
             return Err(
                 "this network contains every address, so any client could forge its address: name only the networks of your proxies"
                     .to_owned(),
             );
         }
         // Peers are compared in their canonical form.
-        match (address.to_canonical(), address) {
-            (canonical @ IpAddr::V4(_), IpAddr::V6(_)) => match prefix.checked_sub(96) {
-                Some(1..) => Ok(Self { address: canonical, prefix: prefix - 96 }),
-                _ => Err(invalid()),
-            },
-            (address, _) => Ok(Self { address, prefix }),
-        }
+        let IpAddr::V4(address) = network.addr().to_canonical() else { return Ok(Self(network)) };
+        let prefix = if network.addr().is_ipv6() { network.prefix_len().checked_sub(96) } else { Some(network.prefix_len()) };
+        let prefix = prefix.filter(|prefix| *prefix > 0).ok_or_else(invalid)?;
+        IpNet::new(address.into(), prefix).map(Self).map_err(|_| invalid())
     }
 }
 
@@ -141,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_network_is_written_as_cidr() {
-        let contains = |network: &str, address: &str| network.parse::<Network>().unwrap().contains(address.parse().unwrap());
+        let contains = |network: &str, address: &str| network.parse::<Network>().unwrap().0.contains(&address.parse::<IpAddr>().unwrap());
         assert!(contains("10.1.2.3/8", "10.255.0.0") && !contains("10.0.0.0/8", "11.0.0.0"));
         assert!(contains("192.0.2.7", "192.0.2.7") && !contains("192.0.2.7/32", "192.0.2.6"));
         assert!(contains("2001:db8::/33", "2001:db8:7fff::1") && !contains("2001:db8::/33", "2001:db8:8000::1"));

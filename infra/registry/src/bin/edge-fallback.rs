@@ -2,7 +2,6 @@
 use flows::App;
 use registry::fallback;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run_router(fallback::NAME, App::without_secret, fallback::deployment_router).await
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run_router(fallback::NAME, App::without_secret, fallback::deployment_router)
 }

@@ -38,59 +38,61 @@ const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=315360
 ///
 /// There is one `run` function for each interface, so that a Lambda does not contain the layers of
 /// the other interfaces.
-pub async fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
+pub fn run<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Product, "{}", route.name);
     let build = |app: &App| operation_router(app, route, wrap_product(app, route, on(route.verb.filter(), handler)), OF_PRODUCT);
-    run_router(route.name, if route.needs.has(Need::Secret) { App::from_env } else { App::without_secret }, build).await
+    run_router(route.name, if route.needs.has(Need::Secret) { App::from_env } else { App::without_secret }, build)
 }
 
 /// Like [`run`], for an operation of the content API.
-pub async fn run_content<H, T>(route: Route, handler: H) -> Result<(), Error>
+pub fn run_content<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Content, "{}", route.name);
-    run_public(route, on(route.verb.filter(), handler), wrap_content).await
+    run_public(route, on(route.verb.filter(), handler), wrap_content)
 }
 
 /// Like [`run`], for an operation that agents call.
-pub async fn run_for_agents<H, T>(route: Route, handler: H) -> Result<(), Error>
+pub fn run_for_agents<H, T>(route: Route, handler: H) -> Result<(), Error>
 where
     H: Handler<T, App>,
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Agents, "{}", route.name);
-    run_public(route, on(route.verb.filter(), handler), wrap_agents).await
+    run_public(route, on(route.verb.filter(), handler), wrap_agents)
 }
 
 type AddLayers = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
 
-async fn run_public(route: Route, methods: MethodRouter<App>, layered: AddLayers) -> Result<(), Error> {
+fn run_public(route: Route, methods: MethodRouter<App>, layered: AddLayers) -> Result<(), Error> {
     let build = |app: &App| operation_router(app, route, layered(app, route, methods), OF_CONTENT);
-    run_router(route.name, App::without_secret, build).await
+    run_router(route.name, App::without_secret, build)
 }
 
 /// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
 /// [`App::without_secret`]). Fails if a setting in the environment is missing or invalid.
-pub async fn run_router(
+pub fn run_router(
     name: &'static str,
     app: impl FnOnce() -> Result<App, environment::Error>,
     build: impl FnOnce(&App) -> Router<App>,
 ) -> Result<(), Error> {
-    log::init();
-    let app = app()?;
-    let router = build(&app).with_state(app.clone());
-    runtime::run(async |event| {
-        let (request, is_valid) = request(&event.body)?;
-        let answer = answer((name, &event.id), &app, router.clone(), request, is_valid).await?;
-        Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
+    runtime::block_on(async {
+        log::init();
+        let app = app()?;
+        let router = build(&app).with_state(app.clone());
+        runtime::run(async |event| {
+            let (request, is_valid) = request(&event.body)?;
+            let answer = answer((name, &event.id), &app, router.clone(), request, is_valid).await?;
+            Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
+        })
+        .await
     })
-    .await
 }
 
 /// Answers a request to the operation of this name, in the invocation with this id. An invalid

@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
 use model::document::builtin::Builtin;
 use model::email::Email;
-use model::email::category::Category;
 use model::outbox::codes::{CodeVariable, LINK, NOT_ME_LINK, OTP};
-use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::outbox::{NewEntry, OutboxEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 use serde_json::{Map, json};
@@ -82,15 +81,7 @@ impl CodeEmail<'_> {
             Some(user_id) => Recipients::UserCustomEmails { user_id, emails },
             None => Recipients::CustomEmails { emails },
         };
-        let new = NewEntry {
-            to,
-            source: Source::builtin(mail),
-            variables: Map::from_iter([("email".to_owned(), json!(stored.email))]),
-            category: Category::Transactional,
-            is_high_priority: true,
-            created_with: CreatedWith::ProgrammaticCall,
-            scheduled_at: None,
-        };
+        let new = NewEntry::urgent(to, Source::builtin(mail), Map::from_iter([("email".to_owned(), json!(stored.email))]));
         let entry = sealed::entry(self.app, self.project, new, [link, otp].into_iter().chain(more), self.now)?;
         Ok((code, entry))
     }
@@ -122,17 +113,8 @@ impl CodeEmail<'_> {
 /// them; `None` if the user has no primary address.
 pub fn account_claimed(app: &App, project: &ProjectId, user: &User) -> Result<Option<Write>, store::Error> {
     let Some(channel) = user.primary() else { return Ok(None) };
-    let new = NewEntry {
-        to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] },
-        source: Source::builtin(Builtin::AccountClaimed),
-        variables: Map::from_iter([
-            ("email".to_owned(), json!(channel.value)),
-            ("has_password".to_owned(), json!(user.password.is_some())),
-        ]),
-        category: Category::Transactional,
-        is_high_priority: true,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    };
+    let to = Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] };
+    let variables = [("email".to_owned(), json!(channel.value)), ("has_password".to_owned(), json!(user.password.is_some()))];
+    let new = NewEntry::urgent(to, Source::builtin(Builtin::AccountClaimed), Map::from_iter(variables));
     gate::notice(app, project, Cause { address: Address::of(user, &channel.value), place: None }, new).map(Some)
 }

@@ -5,9 +5,8 @@ use errors::Error;
 use model::code::Code;
 use model::document::builtin::Builtin;
 use model::email::Email;
-use model::email::category::Category;
 use model::outbox::codes::{CodeVariable, LINK};
-use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::quota::Quota;
 use model::team::Team;
@@ -50,15 +49,8 @@ pub fn writes(
     };
     let variables =
         Map::from_iter([("email".to_owned(), json!(email)), ("team_display_name".to_owned(), json!(line::unlinked(&team.display_name)))]);
-    let new = NewEntry {
-        to: Recipients::CustomEmails { emails: vec![email.clone()] },
-        source: Source::builtin(Builtin::TeamInvitation),
-        variables,
-        category: Category::Transactional,
-        is_high_priority: true,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    };
+    let to = Recipients::CustomEmails { emails: vec![email.clone()] };
+    let new = NewEntry::urgent(to, Source::builtin(Builtin::TeamInvitation), variables);
     let link = CodeVariable::link(LINK, callback.with_query("code", code.text()), &code);
     let mail = recipient.queue(project, &sealed::entry(app, project, new, [link], now)?, None)?;
     let max = quota::max(context, Quota::Invitations)?;

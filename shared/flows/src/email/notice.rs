@@ -7,11 +7,10 @@ use jiff::tz::TimeZone;
 use model::code::Code;
 use model::document::builtin::Builtin;
 use model::email::Email;
-use model::email::category::Category;
 use model::email::notice::{Kind, Topic};
 use model::notice::{Change, NotMe, Recipient, Snapshot, changes};
 use model::outbox::codes::{CodeVariable, NOT_ME_LINK};
-use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Recipients, Source};
 use model::owned_key::OwnedKey;
 use model::place::Place;
 use model::project::Project;
@@ -144,29 +143,13 @@ fn spelled(time: Timestamp) -> String {
 
 /// An email to one of a user's email addresses, from a built-in template.
 pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String, Value>, sent_at: Timestamp) -> NewEntry {
-    NewEntry {
-        to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![email] },
-        source: Source::builtin(mail),
-        variables,
-        category: Category::Transactional,
-        is_high_priority: true,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: Some(sent_at),
-    }
+    NewEntry { scheduled_at: Some(sent_at), ..to_address((user.id, email), Source::builtin(mail), variables) }
 }
 
 /// An email to this address of a user, from a text other than a built-in template. The address is
 /// fixed: the user may make another one primary before the email is sent.
 pub fn to_address((user_id, email): (UserId, Email), source: Source, variables: Map<String, Value>) -> NewEntry {
-    NewEntry {
-        to: Recipients::UserCustomEmails { user_id, emails: vec![email] },
-        source,
-        variables,
-        category: Category::Transactional,
-        is_high_priority: true,
-        created_with: CreatedWith::ProgrammaticCall,
-        scheduled_at: None,
-    }
+    NewEntry::urgent(Recipients::UserCustomEmails { user_id, emails: vec![email] }, source, variables)
 }
 
 /// The snapshot of a user, with secrets resealed under the current deployment secret: a running

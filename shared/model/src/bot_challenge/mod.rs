@@ -178,31 +178,26 @@ impl BotChallengeView {
 }
 
 /// The settings as an administrator sends them; absent fields keep their values.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct BotChallengeInput {
     /// Who provides the challenges; `off` means that no operation requires one.
-    #[deserr(default)]
     #[schema(value_type = ChallengeProvider, required = false)]
     pub provider: Option<ChallengeProvider>,
     /// The Turnstile site key; `null` removes both keys.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,
     /// The Turnstile secret key, which is never returned. If absent, the existing key is kept;
     /// required when the site key changes.
-    #[deserr(default)]
     pub secret_key: Option<String>,
     /// When signing up with a password requires a solved challenge.
-    #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub sign_up: Option<Policy>,
     /// When requesting a sign-in code requires a solved challenge.
-    #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub send_sign_in_code: Option<Policy>,
     /// When starting an OAuth flow requires a solved challenge; linking an account never does.
-    #[deserr(default)]
     #[schema(value_type = Policy, required = false)]
     pub oauth: Option<Policy>,
 }

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::change::Change;
 use wire::id::DocumentId;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 use crate::document::theme::Theme;
 use crate::email::category::Category;
@@ -100,101 +100,78 @@ pub(crate) const FIRST_THEME: &str =
 #[schema(value_type = String, min_length = 1, max_length = 256)]
 pub struct Name(pub(crate) String);
 
-impl<E: deserr::DeserializeError> Deserr<E> for Name {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(Name, String, |text| line::check(&text, line::NAME).map(|()| Self(text)));
 
 /// MiniJinja source in HTML, or in MJML if its first element is `<mjml>`.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);
 
-impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        if tsx::is_module(&text) {
-            return Err(rejected("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML", location));
-        }
-        Ok(Self(text))
+wire::deserr_from!(HtmlSource, String, |text| {
+    if tsx::is_module(&text) {
+        return Err("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML");
     }
-}
+    Ok(Self(text))
+});
 
 /// The body of a request for a new template or draft. The subject and the HTML have defaults.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewDocument {
     display_name: Name,
     /// MiniJinja source of the subject.
-    #[deserr(default)]
     subject_source: Option<String>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; derived from the HTML if absent.
-    #[deserr(default)]
     text_source: Option<String>,
     /// `false` for no theme; absent or `null` for the project's theme.
-    #[deserr(default)]
     theme_id: Option<Theme>,
     /// `Transactional` (the default) or `Marketing`.
-    #[deserr(default)]
     notification_category_name: Option<Category>,
 }
 
 /// The body of a request for a new theme.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTheme {
     display_name: Name,
     /// MiniJinja source, in which `{{ content }}` stands for the body of the email.
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 
 /// A change to a template or draft; absent fields keep their values.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentPatch {
-    #[deserr(default)]
     display_name: Option<Name>,
-    #[deserr(default)]
     subject_source: Option<String>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
     /// `null` derives the text from the HTML.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     text_source: Change<String>,
     /// `false` for no theme, `null` for the project's theme.
-    #[deserr(default)]
     #[schema(value_type = Option<Theme>)]
     theme_id: Change<Theme>,
-    #[deserr(default)]
     notification_category_name: Option<Category>,
 }
 
 /// A change to a theme; absent fields keep their values.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ThemePatch {
-    #[deserr(default)]
     display_name: Option<Name>,
-    #[deserr(default)]
     html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     tsx_source: Option<HtmlSource>,
 }
 

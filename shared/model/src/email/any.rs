@@ -65,12 +65,7 @@ impl Deref for AnyEmail {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for AnyEmail {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(AnyEmail, String, |text| Self::parse(&text));
 
 #[cfg(test)]
 mod tests {

@@ -45,12 +45,7 @@ impl Category {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Category {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let name = String::deserialize_from_value(value, location)?;
-        Self::parse(&name).ok_or_else(|| wire::problem::rejected("must be Transactional or Marketing", location))
-    }
-}
+wire::deserr_from!(Category, String, |name| Self::parse(&name).ok_or("must be Transactional or Marketing"));
 
 #[cfg(test)]
 mod tests {

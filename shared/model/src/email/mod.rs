@@ -114,12 +114,7 @@ impl fmt::Display for Email {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Email {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(Email, String, |text| Self::parse(&text));
 
 #[cfg(test)]
 mod tests {

@@ -21,17 +21,7 @@ fn at(minutes: i64) -> Timestamp {
 
 fn channel(value: &str, is_verified: bool) -> Channel {
     let id = ChannelId::from(Entropy::system().uuid());
-    let standing = Standing::Wished;
-    Channel {
-        id,
-        value: email(value),
-        used_for_auth: true,
-        is_verified,
-        is_unproved: false,
-        is_elsewhere: false,
-        is_primary: false,
-        standing,
-    }
+    Channel { used_for_auth: true, is_verified, ..Channel::new(id, email(value), Standing::Wished) }
 }
 
 /// An account with a verified address.

@@ -244,6 +244,21 @@ pub struct NewEntry {
     pub scheduled_at: Option<Timestamp>,
 }
 
+impl NewEntry {
+    /// A transactional email, sent as soon as possible and before others.
+    pub fn urgent(to: Recipients, source: Source, variables: Map<String, Value>) -> Self {
+        Self {
+            to,
+            source,
+            variables,
+            category: Category::Transactional,
+            is_high_priority: true,
+            created_with: CreatedWith::ProgrammaticCall,
+            scheduled_at: None,
+        }
+    }
+}
+
 impl OutboxEntry {
     /// A new entry, which waits to be rendered.
     pub fn new(id: EmailId, new: NewEntry, now: Timestamp) -> Self {

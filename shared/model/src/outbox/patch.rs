@@ -14,48 +14,38 @@ use crate::outbox::{MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage
 
 /// The body of an update. Absent fields keep their values; an empty body changes only
 /// `updated_at_millis`.
+#[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct OutboxPatch {
     /// MiniJinja source of the subject.
-    #[deserr(default)]
     pub subject_source: Option<String>,
     /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
-    #[deserr(default)]
     pub html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
-    #[deserr(default)]
     pub tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; `null` derives it from the HTML, or restores the text of
     /// a built-in email whose HTML is unchanged.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub text_source: Change<String>,
     /// The id of the theme around the email; `null` for no theme.
-    #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
     /// The new recipients. An email with a code may only go to the address that the code is for.
-    #[deserr(default)]
     pub to: Option<Recipients>,
     /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
     /// keeps its code.
     #[schema(value_type = Option<Object>)]
-    #[deserr(default)]
     pub variables: Option<Variables>,
     /// Stored for published SDKs, without effect: deliverability is not checked.
-    #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
     #[schema(value_type = Option<i64>)]
-    #[deserr(default)]
     pub scheduled_at_millis: Option<AtMillis>,
     /// Whether workers leave the entry alone until it is resumed.
-    #[deserr(default)]
     pub is_paused: Option<bool>,
     /// Only `true` is accepted: the entry is permanently skipped, and the other fields are ignored.
     #[schema(value_type = Option<bool>)]
-    #[deserr(default)]
     pub cancel: Option<Cancel>,
 }
 
@@ -63,36 +53,25 @@ pub struct OutboxPatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancel;
 
-impl<E: deserr::DeserializeError> Deserr<E> for Cancel {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? { Ok(Self) } else { Err(wire::problem::rejected(&"must be true", location)) }
-    }
-}
+wire::deserr_from!(Cancel, bool, |value| if value { Ok(Self) } else { Err("must be true") });
 
 /// A time on the wire: milliseconds since the Unix epoch, within the range of a [`Timestamp`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtMillis(pub Timestamp);
 
-impl<E: deserr::DeserializeError> Deserr<E> for AtMillis {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let time = Timestamp::from_millisecond(i64::deserialize_from_value(value, location)?);
-        time.map(Self).map_err(|_| wire::problem::rejected(&"must be a time in milliseconds since the Unix epoch", location))
-    }
-}
+wire::deserr_from!(AtMillis, i64, |millis| {
+    Timestamp::from_millisecond(millis).map(Self).map_err(|_| "must be a time in milliseconds since the Unix epoch")
+});
 
 /// Values for an email's template: a JSON object.
 #[derive(Debug, Clone, PartialEq, ToSchema)]
 #[schema(value_type = Object)]
 pub struct Variables(pub Map<String, Value>);
 
-impl<E: deserr::DeserializeError> Deserr<E> for Variables {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        match Value::deserialize_from_value(value, location)? {
-            Value::Object(map) => Ok(Self(map)),
-            _ => Err(wire::problem::rejected(&"must be an object", location)),
-        }
-    }
-}
+wire::deserr_from!(Variables, Value, |value| match value {
+    Value::Object(map) => Ok(Self(map)),
+    _ => Err("must be an object"),
+});
 
 /// Why an entry was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -98,12 +98,7 @@ impl fmt::Display for PermissionId {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for PermissionId {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(PermissionId, String, |text| Self::parse(&text));
 
 /// The scope of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, deserr::Deserr)]

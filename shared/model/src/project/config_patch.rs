@@ -23,133 +23,96 @@ use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 
 /// The body of a change; absent fields keep their values.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigPatch {
     /// Whether users may sign up with client access, also as anonymous users.
-    #[deserr(default)]
     pub sign_up_enabled: Option<bool>,
     /// Whether users may sign in with a password.
-    #[deserr(default)]
     pub credential_enabled: Option<bool>,
     /// Whether users may sign in with an emailed code or link.
-    #[deserr(default)]
     pub magic_link_enabled: Option<bool>,
     /// Whether users may register passkeys and sign in with them.
-    #[deserr(default)]
     pub passkey_enabled: Option<bool>,
     /// Domains whose passkeys work on the project's trusted domains, in addition to each page's own
     /// host: at most 10, none of them a public suffix. Replaces the whole list.
-    #[deserr(default)]
     pub passkey_rp_ids: Option<Vec<String>>,
     /// Whether authenticators must verify the user, for example with a PIN or a fingerprint.
-    #[deserr(default)]
     pub passkey_user_verification: Option<UserVerification>,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
-    #[deserr(default)]
     pub passkey_replaces_second_factor: Option<bool>,
     /// Whether users may create teams with client access.
-    #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
     /// How many teams a user may create with client access, 0 to 200. Default: 50.
-    #[deserr(default)]
     #[schema(maximum = 200)]
     pub max_teams_per_user: Option<u16>,
     /// Whether anonymous users may create teams, contact channels, passkeys, API keys and
     /// everything else that users may create. Default: `false`.
-    #[deserr(default)]
     pub anonymous_creation_enabled: Option<bool>,
     /// Whether default permissions let members invite people to their team.
-    #[deserr(default)]
     pub member_invitations_enabled: Option<bool>,
     /// Whether users may delete their own account with client access.
-    #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
     /// Whether users may have API keys. While off, existing keys are kept but not accepted.
-    #[deserr(default)]
     pub allow_user_api_keys: Option<bool>,
     /// Whether teams may have API keys. While off, existing keys are kept but not accepted.
-    #[deserr(default)]
     pub allow_team_api_keys: Option<bool>,
     /// Whether redirect URLs may point to localhost.
-    #[deserr(default)]
     pub allow_localhost: Option<bool>,
     /// Whether a new user gets a personal team.
-    #[deserr(default)]
     pub create_team_on_sign_up: Option<bool>,
     /// Whether users are restricted until they verify their primary address.
-    #[deserr(default)]
     pub require_email_verification: Option<bool>,
     /// Whether clients must send the publishable client key.
-    #[deserr(default)]
     pub require_publishable_client_key: Option<bool>,
     /// Whether users are emailed about sign-ins from new places.
-    #[deserr(default)]
     pub new_sign_in_mails: Option<bool>,
     /// The topics, such as `password`, whose changes users are not notified of; replaces the whole
     /// list.
-    #[deserr(default)]
     pub disabled_notices: Option<Vec<Topic>>,
     /// The minimum length of passwords in characters, 8 to 128.
-    #[deserr(default)]
     pub password_min_length: Option<u16>,
     /// The maximum time since the start of a session in seconds, 300 (five minutes) to 31,708,800
     /// (367 days).
-    #[deserr(default)]
     pub session_max_age_seconds: Option<u32>,
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
-    #[deserr(default)]
     pub session_max_idle_seconds: Option<u32>,
     /// How long after signing in or reauthenticating in a session users may change how they sign
     /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
-    #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
     /// Which users need a second factor, and how long a remembered device stands in for it.
-    #[deserr(default)]
     #[schema(value_type = SecondFactorInput, required = false)]
     pub second_factor: Option<SecondFactorInput>,
     /// How long new audit log entries are kept, in days: 1 to 400.
-    #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
-    #[deserr(default)]
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
     /// Requests per hour, 1 to 1,000,000, above which the project is suspicious: once for OAuth
     /// flows, and once for sign-ups and emails together.
-    #[deserr(default)]
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     /// What happens when a provider reports the address of an existing account.
-    #[deserr(default)]
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
     /// The sign-up rules, at most 50; replaces the whole list.
-    #[deserr(default)]
     pub sign_up_rules: Option<Vec<SignUpRule>>,
     /// What happens if no rule allows or rejects the sign-up.
-    #[deserr(default)]
     pub sign_up_rules_default_action: Option<DefaultAction>,
     /// The trusted domains, at most 100; replaces the whole list.
-    #[deserr(default)]
     pub domains: Option<Vec<DomainInput>>,
     /// The providers, at most 50; replaces the whole list. A provider without a secret keeps its
     /// existing one, if the client id, issuer and tenant do not change.
-    #[deserr(default)]
     pub oauth_providers: Option<Vec<ProviderInput>>,
     /// The sender and the mail server.
-    #[deserr(default)]
     pub email_config: Option<EmailInput>,
     /// The id of the theme for emails that name no theme; `null` for the built-in one.
-    #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
     /// The permissions granted to the creator of a team; replaces the whole list.
-    #[deserr(default)]
     pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
     /// The permissions granted to a new member of a team; replaces the whole list.
-    #[deserr(default)]
     pub team_member_default_permissions: Option<Vec<PermissionInput>>,
     /// The permissions granted to a new user; replaces the whole list.
-    #[deserr(default)]
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
 
@@ -170,6 +133,7 @@ pub struct PermissionInput {
 }
 
 /// A trusted domain.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
@@ -177,7 +141,6 @@ pub struct DomainInput {
     /// port, which may be `*`. Or a redirect to a native app, as in `com.example.app:/callback`.
     pub domain: String,
     /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
-    #[deserr(default)]
     pub handler_path: Option<String>,
 }
 

@@ -14,6 +14,7 @@ use crate::project::patch::ProjectPatch;
 use crate::setting::{Deployment, InvalidSetting};
 
 /// The body of a request for a new project.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewProject {
@@ -22,38 +23,29 @@ pub struct NewProject {
     /// The team that owns the project. The user must be a member.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
-    #[deserr(default)]
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard, without effect on the service. Default:
     /// `completed`.
-    #[deserr(default)]
     pub onboarding_status: Option<OnboardingStatus>,
     /// Accepted for published SDKs, and ignored: projects show whether the public URL of the API
     /// uses plain HTTP.
-    #[deserr(default)]
     pub is_development_environment: Option<bool>,
     /// The settings that differ from the defaults.
-    #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 

@@ -9,6 +9,7 @@ use crate::setting::{Deployment, InvalidSetting, invalid};
 use crate::text::line;
 
 /// The sender and the mail server.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
@@ -17,23 +18,17 @@ pub struct EmailInput {
     #[deserr(rename = "type")]
     pub r#type: String,
     /// The project's own mail server: a domain or an IP address.
-    #[deserr(default)]
     pub host: Option<String>,
     /// 465 and 2465 use TLS from the first byte, all other ports STARTTLS.
-    #[deserr(default)]
     pub port: Option<u16>,
     /// Absent for a server without authentication.
-    #[deserr(default)]
     pub username: Option<String>,
     /// If absent, or sent back as it was read, the existing password is kept, provided the host,
     /// port and username do not change.
-    #[deserr(default)]
     pub password: Option<String>,
     /// The name in the `From` header; if absent, the project's display name.
-    #[deserr(default)]
     pub sender_name: Option<String>,
     /// The address in the `From` header.
-    #[deserr(default)]
     pub sender_email: Option<String>,
 }
 

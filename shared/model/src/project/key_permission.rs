@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
-use wire::problem::rejected;
 
 /// A permission, written `<area>:read` or `<area>:write`. Writing does not include reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,9 +91,4 @@ impl TryFrom<String> for KeyPermission {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for KeyPermission {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        text.parse().map_err(|error: NotAPermission| rejected(&error, location))
-    }
-}
+wire::deserr_from!(KeyPermission, String, |text| text.parse::<Self>());

@@ -7,14 +7,12 @@
 use std::collections::BTreeSet;
 
 use crypto::digest::Digest;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::entropy::Entropy;
 use wire::id::KeySetId;
-use wire::problem::rejected;
 
 use crate::project::key_permission::KeyPermission;
 use crate::project::{ApiKey, KeyKind};
@@ -110,16 +108,13 @@ impl KeySet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry(pub Option<Timestamp>);
 
-impl<E: DeserializeError> Deserr<E> for Expiry {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let millis = i64::deserialize_from_value(value, location)?;
-        if millis >= NEVER_MILLIS {
-            return Ok(Self(None));
-        }
-        let time = Timestamp::from_millisecond(millis);
-        time.map(|time| Self(Some(time))).map_err(|_| rejected(&"must be a time in milliseconds since the Unix epoch", location))
+wire::deserr_from!(Expiry, i64, |millis| {
+    if millis >= NEVER_MILLIS {
+        return Ok(Self(None));
     }
-}
+    let time = Timestamp::from_millisecond(millis);
+    time.map(|time| Self(Some(time))).map_err(|_| "must be a time in milliseconds since the Unix epoch")
+});
 
 /// The fields of a set in every response.
 #[derive(Debug, Serialize, ToSchema)]

@@ -253,7 +253,7 @@ pub enum MergeStrategy {
 }
 
 /// A provider that users of the project can sign in with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
     /// The id: one from the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,

@@ -12,40 +12,32 @@ use crate::setting::{Deployment, InvalidSetting, invalid, set, set_url};
 use crate::text::line;
 
 /// The body of an update; absent fields keep their values.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPatch {
     /// The name that users see, one line of 1 to 256 characters.
-    #[deserr(default)]
     pub display_name: Option<String>,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo; `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo; `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds; `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
-    #[deserr(default)]
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard, without effect on the service.
-    #[deserr(default)]
     pub onboarding_status: Option<OnboardingStatus>,
     /// The settings to change.
-    #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 

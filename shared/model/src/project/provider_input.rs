@@ -1,7 +1,5 @@
 //! An OAuth provider, as an administrator configures it.
 
-use std::collections::BTreeMap;
-
 use crypto::seal;
 use deserr::Deserr;
 use secrecy::SecretString;
@@ -14,6 +12,7 @@ use crate::provider::shared::shareable;
 use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 
 /// The configuration of an OAuth provider.
+#[wire::optional]
 #[derive(Clone, Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderInput {
@@ -22,34 +21,27 @@ pub struct ProviderInput {
     pub id: String,
     /// `standard`, or `shared` to use the deployment's client, if it has one for this provider.
     /// Default: `standard`.
-    #[deserr(default, rename = "type")]
+    #[deserr(rename = "type")]
     #[schema(value_type = Option<String>)]
     pub r#type: Option<ProviderKind>,
     /// The client id registered with the provider. If absent, the existing one is kept.
-    #[deserr(default)]
     pub client_id: Option<String>,
     /// The client secret, which is never returned. If absent, or sent back as it was read, the
     /// existing secret is kept, provided the client id, issuer and tenant do not change.
-    #[deserr(default)]
     pub client_secret: Option<String>,
     /// The URL of an OpenID issuer outside the catalog. If absent, the existing one is kept.
-    #[deserr(default)]
     pub issuer: Option<String>,
     /// The authorization endpoint, in place of the one in the catalog or in the issuer's metadata.
     /// If absent, the existing setting is kept.
-    #[deserr(default)]
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business; none if empty. If absent, a list of all
     /// providers removes it, and a change of one provider keeps it.
-    #[deserr(default)]
     pub facebook_config_id: Option<String>,
     /// The Microsoft tenant; `common` if empty. If absent, a list of all providers sets `common`,
     /// and a change of one provider keeps the tenant.
-    #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps with native Sign in with Apple, at most 20. If absent, the existing
     /// ones are kept.
-    #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub apple_bundle_ids: Option<Vec<AppleBundle>>,
 }
@@ -237,16 +229,7 @@ impl ProviderInput {
         if let Some((name, _)) = others.into_iter().find(|(_, value)| value.as_ref().is_some_and(|text| !text.is_empty())) {
             return Err(invalid(path(name), "must be absent, because the deployment's client is used"));
         }
-        Ok(OAuthProvider {
-            id: self.id,
-            client_id: String::new(),
-            client_secret: None,
-            issuer: None,
-            authorization_endpoint: None,
-            facebook_config_id: None,
-            microsoft_tenant_id: None,
-            apple_bundles: BTreeMap::new(),
-        })
+        Ok(OAuthProvider { id: self.id, ..OAuthProvider::default() })
     }
 }
 

@@ -80,12 +80,7 @@ impl RedirectUrl {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|error| wire::problem::rejected(&error, location))
-    }
-}
+wire::deserr_from!(RedirectUrl, String, |text| Self::parse(&text));
 
 impl TrustedDomain {
     /// Whether this is a domain on the web rather than a redirect to a native app.

@@ -36,23 +36,20 @@ pub struct SecondFactorSettings {
 }
 
 /// Changes to the settings for second factors; absent fields keep their values.
+#[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
     /// How many days a device stands in for the second factor after the user has proved it there, 1
     /// to 90; 0 for never.
-    #[deserr(default)]
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
-    #[deserr(default)]
     pub required_of_everyone: Option<bool>,
     /// The teams whose members are restricted until they have a second factor; replaces the whole
     /// list.
-    #[deserr(default)]
     pub required_of_teams: Option<Vec<TeamId>>,
     /// The permissions in the project whose holders are restricted until they have a second factor;
     /// replaces the whole list.
-    #[deserr(default)]
     pub required_of_permissions: Option<Vec<PermissionId>>,
 }
 

@@ -35,11 +35,7 @@ impl Score {
     }
 }
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for Score {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        match u64::deserialize_from_value(value, location)? {
-            score @ 0..=100 => Ok(Self(u8::try_from(score).unwrap_or(100))),
-            _ => Err(wire::problem::rejected("must be a whole number from 0 to 100", location)),
-        }
-    }
-}
+wire::deserr_from!(Score, u64, |score| match score {
+    0..=100 => Ok(Self(u8::try_from(score).unwrap_or(100))),
+    _ => Err("must be a whole number from 0 to 100"),
+});

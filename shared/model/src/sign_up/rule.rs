@@ -26,6 +26,7 @@ use crate::sign_up::risk::SignUpRisk;
 pub const MAX_RULES: usize = 50;
 
 /// A rule of a project.
+#[wire::optional]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignUpRule {
@@ -35,7 +36,6 @@ pub struct SignUpRule {
     #[deserr(default = true)]
     pub enabled: bool,
     /// A name for administrators, one line of at most 256 characters.
-    #[deserr(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// Rules with a higher priority are evaluated first; rules with equal priorities, in the order
@@ -50,6 +50,7 @@ pub struct SignUpRule {
 }
 
 /// The action of a rule, and a note about it.
+#[wire::optional]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RuleAction {
@@ -57,7 +58,6 @@ pub struct RuleAction {
     #[deserr(rename = "type")]
     pub r#type: ActionType,
     /// A note for administrators, at most 500 characters. Users never see it.
-    #[deserr(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

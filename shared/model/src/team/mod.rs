@@ -6,14 +6,14 @@ pub mod view;
 use std::collections::BTreeSet;
 
 use crypto::digest::Digest;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
-use wire::problem::{Problems, rejected};
+use wire::problem::Problems;
 
 use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
@@ -120,15 +120,10 @@ impl Team {
 #[schema(value_type = String, max_length = 256)]
 pub struct TeamName(pub String);
 
-impl<E: DeserializeError> Deserr<E> for TeamName {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(TeamName, String, |text| line::check(&text, line::OPTIONAL_NAME).map(|()| Self(text)));
 
 /// A new team.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTeam {
@@ -137,54 +132,45 @@ pub struct NewTeam {
     /// The first member, as a user id or `me`. Default: a client's own user, or no member for a
     /// server. The first member gets the permissions of team creators in the project. Clients can
     /// only create teams for their own user.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
 /// A change to a team; absent fields keep their values.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamPatch {
     /// The name, one line of at most 256 characters; may be empty.
-    #[deserr(default)]
     pub display_name: Option<TeamName>,
     /// The picture, in the same form as for a new team; `null` removes it.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB, replaced as
     /// a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB, replaced as a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
@@ -225,17 +211,16 @@ impl TeamPatch {
 }
 
 /// A change to a member's name and picture in a team; absent fields keep their values.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
     /// The name in the team, one line of at most 256 characters without hidden characters or
     /// direction controls; `null` or blank for the user's own name.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB. `null` for the user's own picture.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
 }

@@ -118,9 +118,7 @@ impl User {
         if is_primary {
             self.demote();
         }
-        let standing = author.standing();
-        let (is_unproved, is_elsewhere) = (false, false);
-        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_unproved, is_elsewhere, is_primary, standing });
+        self.channels.push(Channel { used_for_auth, is_verified, is_primary, ..Channel::new(id, value, author.standing()) });
         self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }

@@ -3,7 +3,6 @@
 
 use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,6 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::UserId;
-use wire::problem::rejected;
 
 use crate::code::CodeRefusal;
 use crate::text::line;
@@ -47,13 +45,7 @@ pub struct Enrolment {
 #[schema(value_type = String, min_length = 1, max_length = 64)]
 pub struct AuthenticatorName(pub String);
 
-impl<E: DeserializeError> Deserr<E> for AuthenticatorName {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(AuthenticatorName, String, |text| line::check(&text, NAME).map(|()| Self(text)));
 
 impl Enrolment {
     /// The setup of an app with this secret, which begins at `now`.

@@ -25,104 +25,84 @@ use crate::user::values::{AccountInput, CountryCode, DisplayName, False, Importe
 
 /// The user fields to set. Absent fields keep their values; in a new user, they have their
 /// defaults.
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
     /// The name, one line of at most 256 characters without hidden characters or direction
     /// controls; `null` or blank for none.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that the user's client reads and writes: any JSON value of at most 32 KiB, replaced
     /// as a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// The team to select; the user must be a member. `null` for none.
-    #[deserr(default)]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
     /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
     /// in base64. The app replaces all the user's authenticator apps and recovery codes, and
     /// sign-ins require a code from the app. `null` removes all apps and recovery codes.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, format = Byte)]
     pub totp_secret_base64: Change<TotpSecret>,
     /// Whether the user may sign in with an emailed code or link.
-    #[deserr(default)]
     pub otp_auth_enabled: Option<bool>,
     /// Only `false` is accepted, which removes all passkeys.
-    #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
     /// The new primary address, either one that the user already has or a new, unverified one. The
     /// previous primary address is kept as a non-primary one. `null` for no primary address. With
     /// server access, the domain may be any host name, such as `localhost`.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<AnyEmail>,
 
     /// Requires server access. Metadata that the user's client reads and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB, replaced as a whole.
-    #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
     /// Requires server access. Whether the primary address is verified.
-    #[deserr(default)]
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the primary address signs the user in. If absent, an
     /// existing channel is left as it is, and a new address signs the user in only if the previous
     /// primary address did.
-    #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
     /// Requires server access. The new password; `null` removes the password. Either way, all
     /// sessions of the user end. The password of an existing user must satisfy the rules for new
     /// passwords; a new user's may be any password of 1 to 128 characters.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
     /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, in place of
     /// a password. Hidden characters and direction controls in an accompanying `display_name` are
     /// then removed instead of refused.
-    #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
     /// Requires server access. Whether the user is anonymous; only a new user can be made
     /// anonymous.
-    #[deserr(default)]
     pub is_anonymous: Option<bool>,
     /// Requires server access. Whether the user is restricted.
-    #[deserr(default)]
     pub restricted_by_admin: Option<bool>,
     /// Requires server access. The reason for the restriction, visible to the user; only together
     /// with `restricted_by_admin: true`.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_reason: Change<Note>,
     /// Requires server access. Notes on the restriction, not visible to the user; only together
     /// with `restricted_by_admin: true`.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_private_details: Change<Note>,
     /// Requires server access. The user's country: ISO 3166-1 alpha-2.
-    #[deserr(default)]
     #[schema(value_type = Option<String>, min_length = 2, max_length = 2)]
     pub country_code: Change<CountryCode>,
     /// Requires server access. The user's risk scores.
-    #[deserr(default)]
     pub risk_scores: Option<RiskScores>,
     /// Requires server access. Provider accounts that sign the user in, at most 20.
-    #[deserr(default)]
     pub oauth_providers: Option<Vec<AccountInput>>,
 }
 

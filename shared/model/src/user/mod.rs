@@ -252,20 +252,9 @@ impl User {
     /// Adds an address, which becomes the only primary one and can be used to sign in.
     pub fn add_primary_email(&mut self, entropy: &Entropy, value: Email, is_verified: bool) -> ChannelId {
         let id = ChannelId::from(entropy.uuid());
-        for channel in &mut self.channels {
-            channel.is_primary = false;
-        }
-        let standing = Standing::default();
-        self.channels.push(Channel {
-            id,
-            value,
-            used_for_auth: true,
-            is_verified,
-            is_unproved: false,
-            is_elsewhere: false,
-            is_primary: true,
-            standing,
-        });
+        self.demote();
+        let channel = Channel::new(id, value, Standing::default());
+        self.channels.push(Channel { used_for_auth: true, is_verified, is_primary: true, ..channel });
         id
     }
 

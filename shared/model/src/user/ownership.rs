@@ -67,6 +67,11 @@ pub enum Proof {
 }
 
 impl Channel {
+    /// An unverified address, which is neither primary nor used for signing in.
+    pub(crate) fn new(id: ChannelId, value: Email, standing: Standing) -> Self {
+        Self { id, value, used_for_auth: false, is_verified: false, is_unproved: false, is_elsewhere: false, is_primary: false, standing }
+    }
+
     /// Whether the user can sign in with the address. If so, the address is claimed: no other
     /// account can sign in with it.
     pub fn signs_in(&self) -> bool {
@@ -139,10 +144,8 @@ impl User {
     /// Gives the account to the person who proved an address, which becomes the only credential.
     fn change_hands(&mut self, value: Email, id: ChannelId) {
         self.remove_credentials();
-        let standing = Standing::Provisional;
-        let (is_verified, is_unproved, is_elsewhere) = (true, false, false);
-        self.channels =
-            vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
+        let channel = Channel::new(id, value, Standing::Provisional);
+        self.channels = vec![Channel { used_for_auth: true, is_verified: true, is_primary: true, ..channel }];
     }
 
     /// Whether the account may have been used, according to the user's data: it was not created by

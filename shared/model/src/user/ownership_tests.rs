@@ -18,16 +18,7 @@ fn id() -> ChannelId {
 }
 
 fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
-    Channel {
-        id: id(),
-        value: email(value),
-        used_for_auth: true,
-        is_verified,
-        is_unproved: false,
-        is_elsewhere: false,
-        is_primary: false,
-        standing,
-    }
+    Channel { used_for_auth: true, is_verified, ..Channel::new(id(), email(value), standing) }
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other

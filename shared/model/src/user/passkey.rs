@@ -2,13 +2,11 @@
 //! (W3C).
 
 use crypto::webauthn::public_key::PublicKey;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::id::PasskeyId;
-use wire::problem::rejected;
 
 use crate::quota::Quota;
 use crate::text::bytes::Bytes;
@@ -67,13 +65,10 @@ pub struct Passkey {
 #[schema(value_type = String, min_length = 1, max_length = 64, example = "Ada's laptop")]
 pub struct PasskeyName(pub String);
 
-impl<E: DeserializeError> Deserr<E> for PasskeyName {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?.trim().to_owned();
-        line::check(&text, 1..=MAX_NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self(text))
-    }
-}
+wire::deserr_from!(PasskeyName, String, |text| {
+    let text = text.trim();
+    line::check(text, 1..=MAX_NAME).map(|()| Self(text.to_owned()))
+});
 
 /// Why a change to a user's passkeys is refused; the user is then unchanged, except that
 /// [`Self::Cloned`] is recorded.

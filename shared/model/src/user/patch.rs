@@ -130,10 +130,8 @@ impl User {
             if self.channels.len() >= MAX_CHANNELS {
                 return Err(Refusal::TooManyChannels);
             }
-            let (id, value, standing) = (ChannelId::from(entropy.uuid()), email.clone(), author.standing());
-            let (is_verified, is_unproved, is_elsewhere, is_primary) = (false, false, false, false);
-            let channel = Channel { id, value, used_for_auth, is_verified, is_unproved, is_elsewhere, is_primary, standing };
-            self.channels.push(channel);
+            let channel = Channel::new(ChannelId::from(entropy.uuid()), email.clone(), author.standing());
+            self.channels.push(Channel { used_for_auth, ..channel });
         }
         for channel in &mut self.channels {
             channel.is_primary = channel.value == *email;

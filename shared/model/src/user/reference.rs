@@ -1,7 +1,6 @@
 //! References to a user in a request.
 
 use wire::id::{NotAnId, UserId};
-use wire::problem::rejected;
 
 /// A user id in a request; `me` means the current user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +26,4 @@ impl utoipa::PartialSchema for UserRef {
 
 impl utoipa::ToSchema for UserRef {}
 
-impl<E: deserr::DeserializeError> deserr::Deserr<E> for UserRef {
-    fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        Self::parse(&text).map_err(|_| rejected("must be a UUID or `me`", location))
-    }
-}
+wire::deserr_from!(UserRef, String, |text| Self::parse(&text).map_err(|_| "must be a UUID or `me`"));

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use crypto::password::hash::Hash;
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::Deserr;
 use utoipa::ToSchema;
 use wire::id::ProviderAccountId;
-use wire::problem::rejected;
 
 use crate::email::any::AnyEmail;
 use crate::provider::account::{ProviderAccount, is_account_id};
@@ -37,6 +36,7 @@ pub struct ImportedHash(pub Hash);
 pub struct False;
 
 /// A provider account that signs the user in.
+#[wire::optional]
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct AccountInput {
@@ -45,7 +45,6 @@ pub struct AccountInput {
     /// The user's id at the provider.
     pub account_id: String,
     /// The address that the provider reports.
-    #[deserr(default)]
     pub email: Option<AnyEmail>,
 }
 
@@ -73,40 +72,22 @@ impl AccountInput {
     }
 }
 
-impl<E: DeserializeError> Deserr<E> for DisplayName {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        let text = String::deserialize_from_value(value, location)?;
-        line::check(&text, line::OPTIONAL_NAME).map_err(|error| rejected(&error, location))?;
-        Ok(Self((!text.trim().is_empty()).then_some(text)))
-    }
-}
+wire::deserr_from!(DisplayName, String, |text| {
+    line::check(&text, line::OPTIONAL_NAME).map(|()| Self((!text.trim().is_empty()).then_some(text)))
+});
 
-/// Implements deserialization from a string.
-macro_rules! from_text {
-    ($name:ident, $message:expr, $read:expr) => {
-        impl<E: DeserializeError> Deserr<E> for $name {
-            fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-                let read: fn(String) -> Option<Self> = $read;
-                read(String::deserialize_from_value(value, location)?).ok_or_else(|| rejected($message, location))
-            }
-        }
-    };
-}
+wire::deserr_from!(Note, String, |text| {
+    if text.chars().count() <= MAX_NOTE { Ok(Self(text)) } else { Err("must be at most 4096 characters long") }
+});
 
-from_text!(Note, "must be at most 4096 characters long", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
-
-from_text!(CountryCode, "must be a two-letter country code (ISO 3166-1)", |text| {
+wire::deserr_from!(CountryCode, String, |text| {
     let text = text.trim();
     let is_code = text.len() == 2 && text.chars().all(|letter| letter.is_ascii_alphabetic());
-    is_code.then(|| Self(text.to_ascii_uppercase()))
+    if is_code { Ok(Self(text.to_ascii_uppercase())) } else { Err("must be a two-letter country code (ISO 3166-1)") }
 });
 
-from_text!(ImportedHash, "must be a bcrypt hash ($2a$, $2b$ or $2y$) with a cost from 4 to 12", |text| {
-    Hash::import_bcrypt(&text).map(Self)
+wire::deserr_from!(ImportedHash, String, |text| {
+    Hash::import_bcrypt(&text).map(Self).ok_or("must be a bcrypt hash ($2a$, $2b$ or $2y$) with a cost from 4 to 12")
 });
 
-impl<E: DeserializeError> Deserr<E> for False {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        if bool::deserialize_from_value(value, location)? { Err(rejected("must be false", location)) } else { Ok(Self) }
-    }
-}
+wire::deserr_from!(False, bool, |value| if value { Err("must be false") } else { Ok(Self) });

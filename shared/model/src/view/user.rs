@@ -2,9 +2,7 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
-use utoipa::openapi::schema::AnyOfBuilder;
-use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
@@ -13,6 +11,7 @@ use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
 use crate::team::Team;
 use crate::team::view::TeamView;
+use crate::text::either::either;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
@@ -104,25 +103,7 @@ pub enum UserView {
     Server(Box<ServerUser>),
 }
 
-impl PartialSchema for UserView {
-    /// Uses `anyOf` rather than the derived `oneOf`: the server form contains all fields of the
-    /// client form, so it matches both schemas.
-    fn schema() -> RefOr<Schema> {
-        AnyOfBuilder::new()
-            .item(Ref::from_schema_name(ClientUser::name()))
-            .item(Ref::from_schema_name(ServerUser::name()))
-            .description(Some("A user in the form for the caller's access level."))
-            .into()
-    }
-}
-
-impl ToSchema for UserView {
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.extend([(ClientUser::name().into_owned(), ClientUser::schema()), (ServerUser::name().into_owned(), ServerUser::schema())]);
-        ClientUser::schemas(schemas);
-        ServerUser::schemas(schemas);
-    }
-}
+either!(UserView, ClientUser, ServerUser, "A user in the form for the caller's access level.");
 
 impl ClientUser {
     /// The client form of a user, with the selected team.

@@ -26,6 +26,7 @@ use crate::webhook::{CustomHeader, DisabledReason, Endpoint, SigningSecret, head
 const MAX_DESCRIPTION: usize = 256;
 
 /// A new endpoint.
+#[wire::optional]
 #[derive(Debug, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewEndpoint {
@@ -34,20 +35,17 @@ pub struct NewEndpoint {
     #[schema(example = "https://example.com/webhooks")]
     pub url: String,
     /// One line of at most 256 characters.
-    #[deserr(default)]
     pub description: Option<String>,
     /// The types of events to send; absent or empty for all.
-    #[deserr(default)]
     pub event_types: Option<Vec<EventType>>,
     /// Default: `true`.
-    #[deserr(default)]
     pub enabled: Option<bool>,
     /// At most ten headers, added to each request.
-    #[deserr(default)]
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
 
 /// A change to an endpoint; absent fields keep their values.
+#[wire::optional]
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EndpointPatch {
@@ -55,20 +53,15 @@ pub struct EndpointPatch {
     /// deployment allows private addresses. If the endpoint has headers, another URL requires
     /// `custom_headers` with all values in plain text, so that they are sent only where their owner
     /// wants.
-    #[deserr(default)]
     pub url: Option<String>,
     /// One line of at most 256 characters.
-    #[deserr(default)]
     pub description: Option<String>,
     /// The types of events to send; empty for all.
-    #[deserr(default)]
     pub event_types: Option<Vec<EventType>>,
     /// `true` also forgets past failures.
-    #[deserr(default)]
     pub enabled: Option<bool>,
     /// All headers added to each request. A value of eight asterisks keeps the header's value,
     /// unless the URL changes.
-    #[deserr(default)]
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
 

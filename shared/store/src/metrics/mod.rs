@@ -30,7 +30,7 @@ use model::metrics::tally::{ANONYMOUS, Tally, USERS};
 use model::sign_up::rule::ActionType;
 use wire::id::ProjectId;
 
-use crate::table::{Error, Item, Key, Store, number, string};
+use crate::table::{Error, Item, Key, Store, number};
 
 /// How long the counts of a day are kept, in days.
 pub const KEPT_DAYS: i64 = 62;
@@ -176,13 +176,7 @@ impl Totals {
 
 impl Store {
     async fn metrics_between(&self, project: &ProjectId, first: &str, last: &str, consistent: bool) -> Result<Vec<Item>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-            .expression_attribute_values(":pk", string(partition(project)))
-            .expression_attribute_values(":first", string(first))
-            .expression_attribute_values(":last", string(last))
-            .consistent_read(consistent);
+        let query = self.query_range(partition(project), first, last).consistent_read(consistent);
         self.query_all(query).await
     }
 

@@ -12,22 +12,13 @@
 
 use jiff::Timestamp;
 
-use crate::table::{Error, Key, Store, Write, integer};
+use crate::table::{Error, Key, Store, Write, integer, is_made};
 
 /// How often a worker tries to get the turn, or to leave a note, while others do the same.
 const MAX_ATTEMPTS: usize = 5;
 
 fn key() -> Key {
     Key::new("OUTBOX", "TURN")
-}
-
-/// Whether a conditional write succeeded.
-fn is_made(result: Result<(), Error>) -> Result<bool, Error> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(Error::Conflict(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 impl Store {

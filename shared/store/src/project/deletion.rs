@@ -42,7 +42,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
 use crate::session;
-use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, pause, string};
+use crate::table::{Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, pause, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain, record};
 use crate::user::by_word;
@@ -141,11 +141,9 @@ impl Purger<'_> {
         Instant::now() < self.end
     }
 
-    /// A page of a list, and the key after which the next page begins.
-    async fn page(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
-        let query = self.store.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(partition));
-        self.store.query_page(query.limit(PAGE).set_exclusive_start_key(from)).await
+    /// The pages of a list.
+    fn list(&self, partition: String) -> Pages<'_> {
+        self.store.query_pages(self.store.query_list(partition).limit(PAGE))
     }
 
     /// Deletes items in order, in transactions of maximum size, and counts them.
@@ -162,24 +160,19 @@ impl Purger<'_> {
     /// `last`, through which the partition is found, goes last. Returns whether nothing is left:
     /// `false` if time runs out, but not before the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
-        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
-        let query = query.projection_expression("pk, sk").consistent_read(true).limit(SWEPT);
-        let (mut held, mut from) = (Vec::new(), None);
-        loop {
-            let (items, next) = self.store.query_page(query.clone().set_exclusive_start_key(from)).await?;
+        let query = self.store.query_partition(partition).projection_expression("pk, sk").limit(SWEPT);
+        let (mut held, mut pages) = (Vec::new(), self.store.query_pages(query));
+        while let Some(items) = pages.next().await? {
             let (listed, own): (Vec<Key>, Vec<Key>) = items.iter().filter_map(Key::of).partition(|key| key.sk == last);
             held.extend(listed);
             let mut keys = self.claims(&own).await?;
             keys.extend(own);
             self.delete(keys).await?;
-            from = next;
-            if from.is_none() {
-                return self.delete(held).await.map(|()| true);
-            }
-            if !self.has_time() {
+            if !pages.is_done() && !self.has_time() {
                 return Ok(false);
             }
         }
+        self.delete(held).await.map(|()| true)
     }
 
     /// The keys of the claims to the refresh tokens of these sessions; other keys are ignored.
@@ -205,18 +198,15 @@ impl Purger<'_> {
     }
 
     async fn users(&self, shard: u8) -> Result<bool, Error> {
-        let (partition, mut from) = (user::list_partition(self.project, shard), None);
-        while self.has_time() {
-            let (items, next) = self.page(&partition, from).await?;
+        let mut pages = self.list(user::list_partition(self.project, shard));
+        while self.has_time()
+            && let Some(items) = pages.next().await?
+        {
             if !self.all(items.into_iter().map(|item| self.user(item).boxed())).await? {
-                break;
-            }
-            from = next;
-            if from.is_none() {
-                return Ok(true);
+                return Ok(false);
             }
         }
-        Ok(false)
+        Ok(pages.is_done())
     }
 
     /// Deletes a user together with the claims to email addresses, provider accounts, passkeys and
@@ -241,35 +231,29 @@ impl Purger<'_> {
     }
 
     async fn teams(&self, shard: u8) -> Result<bool, Error> {
-        let (partition, mut from) = (team::list_partition(self.project, shard), None);
-        while self.has_time() {
-            let (items, next) = self.page(&partition, from).await?;
+        let mut pages = self.list(team::list_partition(self.project, shard));
+        while self.has_time()
+            && let Some(items) = pages.next().await?
+        {
             let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
             let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
             if !self.all(teams.into_iter().map(|team| self.team(team).boxed())).await? {
-                break;
-            }
-            from = next;
-            if from.is_none() {
-                return Ok(true);
+                return Ok(false);
             }
         }
-        Ok(false)
+        Ok(pages.is_done())
     }
 
     /// Deletes a team with its members and invitations.
     async fn team(&self, team: TeamId) -> Result<bool, Error> {
-        let (invitations, mut from) = (invitation::list_partition(self.project, team), None);
-        while self.has_time() {
-            let (items, next) = self.page(&invitations, from).await?;
+        let mut pages = self.list(invitation::list_partition(self.project, team));
+        while self.has_time()
+            && let Some(items) = pages.next().await?
+        {
             let found: Vec<Invitation> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
             self.delete(found.iter().flat_map(|invitation| invitation::keys(self.project, invitation)).collect()).await?;
-            from = next;
-            if from.is_none() {
-                return self.sweep(&team::partition(self.project, team), "TEAM").await;
-            }
         }
-        Ok(false)
+        Ok(pages.is_done() && self.sweep(&team::partition(self.project, team), "TEAM").await?)
     }
 
     /// Deletes the unexpanded broadcasts, and then the outbox month by month, newest first.
@@ -285,17 +269,14 @@ impl Purger<'_> {
         let (mut month, last) = (now, month_partition(self.project, since));
         loop {
             let partition = month_partition(self.project, month);
-            let mut from = None;
-            loop {
-                if !self.has_time() {
-                    return Ok(false);
-                }
-                let (items, next) = self.page(&partition, from).await?;
+            let mut pages = self.list(partition.clone());
+            while self.has_time()
+                && let Some(items) = pages.next().await?
+            {
                 self.delete(items.iter().filter_map(Key::of).collect()).await?;
-                from = next;
-                if from.is_none() {
-                    break;
-                }
+            }
+            if !pages.is_done() {
+                return Ok(false);
             }
             if partition <= last {
                 return Ok(true);

@@ -49,12 +49,7 @@ impl Store {
 
     /// All sets of a project, newest first.
     pub async fn key_sets(&self, project: &ProjectId) -> Result<Vec<KeySet>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
-            .expression_attribute_values(":pk", string(format!("P#{project}")))
-            .expression_attribute_values(":sk", string("KEYS#"))
-            .consistent_read(true);
+        let query = self.query_prefix(format!("P#{project}"), "KEYS#");
         let mut sets: Vec<KeySet> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         sets.sort_by(|a, b| b.created_at.cmp(&a.created_at).then_with(|| a.id.cmp(&b.id)));
         Ok(sets)

@@ -36,7 +36,7 @@ use crate::deletions::no_project_ending;
 use crate::keys::{api_key_key, project_key, team_key};
 use crate::table::row::Items;
 use crate::table::transfer::key_in;
-use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, number, string};
+use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, is_made, number};
 use crate::team::{self, membership};
 
 /// A project with its version, on which changes are conditional.
@@ -250,11 +250,7 @@ impl Store {
 
     /// The ids of a team's projects, in order, perhaps with some deleted projects: one Query.
     pub async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
-        let query = self.query().key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
-        let query = query
-            .expression_attribute_values(":pk", string(team::partition(&ProjectId::internal(), team)))
-            .expression_attribute_values(":sk", string("PROJECT#"))
-            .consistent_read(true);
+        let query = self.query_prefix(team::partition(&ProjectId::internal(), team), "PROJECT#");
         let ids = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(ids)
     }
@@ -297,19 +293,12 @@ impl Store {
             .on("attribute_exists(pk) AND (attribute_not_exists(d.dearest_bcrypt_cost) OR d.dearest_bcrypt_cost < :cost)")
             .value(":cost", integer(cost))
             .value(":one", integer(1));
-        match self.write_unrecorded(note).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(note).await).map(drop)
     }
 
     /// All projects of the table, by id. Only for the gateway, because the list is one partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk")
-            .expression_attribute_values(":pk", crate::table::string("PROJECTS"))
-            .consistent_read(true);
+        let query = self.query_partition("PROJECTS");
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(lines)
     }

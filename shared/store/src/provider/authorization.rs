@@ -23,7 +23,7 @@ use wire::clock::after;
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::provider::tokens::{NewTokens, ProviderTokens};
-use crate::table::{Error, Key, Label, Store, Write, entity, string};
+use crate::table::{Error, Key, Label, Store, Write, entity, is_made, string, unless_conflict};
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -182,20 +182,13 @@ impl Store {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
             .value(":mark", string(self.entropy.uuid().to_string()));
-        match update.send_returning(&self.client, &self.table).await {
-            Ok(item) => entity(item).map(Some),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        unless_conflict(update.send_returning(&self.client, &self.table).await)?.map(entity).transpose()
     }
 
     /// Deletes a code unless it has been redeemed: redeemed codes are kept to detect their reuse.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
-        match self.write_unrecorded(delete).await {
-            Err(Error::Conflict(_)) => Ok(()),
-            done => done,
-        }
+        is_made(self.write_unrecorded(delete).await).map(drop)
     }
 
     /// The stored authorization code.

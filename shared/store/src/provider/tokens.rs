@@ -19,7 +19,7 @@ use serde_json::json;
 use wire::id::{ProjectId, UserId};
 
 use crate::provider::account;
-use crate::table::{Error, Key, Label, Store, Write, entity, integer};
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 
 /// The owner for which an account's tokens are sealed, with the registration that they were issued
 /// to. Sealed tokens that are copied to another account or attributed to another registration
@@ -107,15 +107,6 @@ fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Writ
     write.on(format!("d.access = :old{condition}")).entity(":old", &old.access)
 }
 
-/// Whether a write succeeded; `false` if its condition was not met.
-fn made(result: Result<(), Error>) -> Result<bool, Error> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(Error::Conflict(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
 impl Store {
     /// The stored tokens of a provider account.
     pub async fn provider_tokens(&self, of: TokenOwner<'_>) -> Result<Option<ProviderTokens>, Error> {
@@ -128,14 +119,14 @@ impl Store {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
-        made(self.write_unrecorded(unchanged(write, old, IS_FREE)?).await)
+        is_made(self.write_unrecorded(unchanged(write, old, IS_FREE)?).await)
     }
 
     /// Gives back the right to refresh. Has no effect if the tokens are no longer the same as in
     /// `old`.
     pub async fn end_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
-        made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
+        is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
@@ -153,11 +144,11 @@ impl Store {
             None => Write::update(of.key(), "SET d.confirmed_at = :now"),
         };
         let write = write.value(":now", integer(now.as_millisecond()));
-        made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
+        is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
     /// Replaces tokens; `false` if they are no longer the same as in `old`.
     pub async fn replace_tokens(&self, of: TokenOwner<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
-        made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
+        is_made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }
 }

@@ -86,6 +86,27 @@ impl Store {
         QueryInput::builder().table_name(&self.table)
     }
 
+    /// Queries a partition, with strong consistency.
+    pub(crate) fn query_partition(&self, partition: impl Into<String>) -> QueryInputBuilder {
+        self.query_in("pk = :pk", partition)
+    }
+
+    /// Like [`Self::query_partition`], for the sort keys that begin with `prefix`.
+    pub(crate) fn query_prefix(&self, partition: impl Into<String>, prefix: &str) -> QueryInputBuilder {
+        self.query_in("pk = :pk AND begins_with(sk, :prefix)", partition).expression_attribute_values(":prefix", string(prefix))
+    }
+
+    /// Like [`Self::query_partition`], for the sort keys from `first` to `last`.
+    pub(crate) fn query_range(&self, partition: impl Into<String>, first: impl Into<String>, last: impl Into<String>) -> QueryInputBuilder {
+        let query = self.query_in("pk = :pk AND sk BETWEEN :first AND :last", partition);
+        query.expression_attribute_values(":first", string(first)).expression_attribute_values(":last", string(last))
+    }
+
+    fn query_in(&self, condition: &str, partition: impl Into<String>) -> QueryInputBuilder {
+        let query = self.query().key_condition_expression(condition).consistent_read(true);
+        query.expression_attribute_values(":pk", string(partition))
+    }
+
     /// One page of a query's result, and the key after which the next page begins; `None` after the
     /// last page. A page may be empty even if others follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
@@ -96,20 +117,11 @@ impl Store {
 
     /// The whole result of a query.
     pub(crate) async fn query_all(&self, query: QueryInputBuilder) -> Result<Vec<Item>, Error> {
-        let (mut items, mut next) = self.query_page(query.clone()).await?;
-        while next.is_some() {
-            let (more, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
-            items.extend(more);
-            next = after;
+        let (mut items, mut pages) = (Vec::new(), self.query_pages(query));
+        while let Some(page) = pages.next().await? {
+            items.extend(page);
         }
         Ok(items)
-    }
-
-    /// A page of a list in `gsi1`.
-    pub(crate) async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
-        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(partition)).set_exclusive_start_key(from);
-        self.query_page(query).await
     }
 
     /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed; none if

@@ -40,6 +40,20 @@ pub enum Error {
     TooMuch(String),
 }
 
+/// What a conditional write returns; `None` if its condition failed.
+pub(crate) fn unless_conflict<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(made) => Ok(Some(made)),
+        Err(Error::Conflict(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a conditional write was made; `false` if its condition failed.
+pub(crate) fn is_made(result: Result<(), Error>) -> Result<bool, Error> {
+    Ok(unless_conflict(result)?.is_some())
+}
+
 /// Whether an earlier attempt at this call may have been executed.
 pub(crate) fn is_uncertain<E>(error: &CallError<E>) -> bool {
     error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))

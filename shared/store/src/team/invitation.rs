@@ -36,7 +36,7 @@ use crate::code::{create_at, redeem_at};
 use crate::keys::{team_key, user_key};
 use crate::table::row::Items;
 use crate::table::sharded::MAX_READ_BYTES;
-use crate::table::{Error, Key, Label, Store, Write, entity, integer, string};
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made, string};
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, partition};
 
@@ -181,19 +181,12 @@ impl Store {
 
     /// Revokes an invitation; `false` if it has already ended.
     pub async fn revoke_invitation(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
-        match self.transact(revoke(project, invitation)).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.transact(revoke(project, invitation)).await)
     }
 
     /// Revokes an invitation as part of another change, unless it has already ended.
     pub(super) async fn revoke_unrecorded(&self, project: &ProjectId, invitation: &Invitation) -> Result<(), Error> {
-        match self.transact_unrecorded(revoke(project, invitation)).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.transact_unrecorded(revoke(project, invitation)).await).map(drop)
     }
 
     /// Removes expired invitations from the count of a team; `false` if there are none. Costs a
@@ -207,10 +200,7 @@ impl Store {
             return Ok(false);
         }
         let write = Write::update(key, "DELETE waiting :ended").on("attribute_exists(pk)").value(":ended", AttributeValue::Ss(expired));
-        match self.write_unrecorded(write).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(true),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(write).await).map(|_| true)
     }
 
     /// Counts the caller's attempt at the code of an invitation and checks the code, without

@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::keys::user_key;
-use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write};
+use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write, is_made};
 use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
 
 /// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
@@ -98,9 +98,6 @@ impl Store {
     /// Forgets which teams the user has created: they now belong to someone else.
     async fn forget_founded(&self, project: &ProjectId, user: UserId) -> Result<(), Error> {
         let forget = Write::update(user_key(project, user), "REMOVE founded").on("attribute_exists(founded)");
-        match self.write_unrecorded(forget).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(forget).await).map(drop)
     }
 }

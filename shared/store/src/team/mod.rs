@@ -162,14 +162,9 @@ impl Store {
     pub async fn count_teams(&self, project: &ProjectId) -> Result<i64, Error> {
         let mut count = 0;
         for shard in 0..TEAM_SHARDS {
-            let mut from: Option<Item> = None;
-            loop {
-                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+            let mut pages = self.query_pages(self.query_list(list_partition(project, shard)));
+            while let Some(items) = pages.next().await? {
                 count += i64::try_from(items.len()).unwrap_or(i64::MAX);
-                from = next;
-                if from.is_none() {
-                    break;
-                }
             }
         }
         Ok(count)

@@ -11,7 +11,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::keys::{team_key, user_key};
 use crate::table::sharded::{MAX_PAGE_BYTES, MAX_READ_BYTES, is_over, size};
-use crate::table::{BATCH, Error, Store, entity, string};
+use crate::table::{BATCH, Error, Store, entity};
 use crate::team::TeamRow;
 use crate::team::membership::{MemberRow, Membership, member_key};
 
@@ -57,12 +57,7 @@ fn pace(bytes: usize, count: usize) -> usize {
 impl Store {
     /// The teams of a user, in the order of joining.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :team)")
-            .expression_attribute_values(":pk", string(user_key(project, user).pk))
-            .expression_attribute_values(":team", string("TEAM#"))
-            .consistent_read(true);
+        let query = self.query_prefix(user_key(project, user).pk, "TEAM#");
         let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         memberships.sort_by_key(|membership| (membership.joined_at, membership.team_id));
         Ok(memberships)

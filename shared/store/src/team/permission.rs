@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use model::permission::Grant;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::table::{Error, Store, Write, string};
+use crate::table::{Error, Store, Write, is_made, string};
 use crate::team::membership::{grants_value, member_key};
 
 impl Store {
@@ -24,10 +24,6 @@ impl Store {
     }
 
     async fn written(&self, write: Write) -> Result<bool, Error> {
-        match self.write(write).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write(write).await)
     }
 }

@@ -23,7 +23,7 @@ use wire::id::ProjectId;
 use crate::metrics::counters::Counters;
 use crate::reseal::ResealResult;
 use crate::table::transfer::write_item;
-use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable, string};
+use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable};
 use crate::trail::{self, day_partition};
 
 const HEAD: &str = "HEAD";
@@ -157,10 +157,9 @@ impl Store {
     /// The entries covered by links with a watermark not before a position, each as recorded in the
     /// newest such link.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, CoveredEntry>, Error> {
-        let (mut found, mut from): (HashMap<String, CoveredEntry>, _) = (HashMap::new(), None);
-        loop {
-            let query = self.links(project).scan_index_forward(false).limit(LAST_LINKS).set_exclusive_start_key(from);
-            let (items, next) = self.query_page(query).await?;
+        let mut found: HashMap<String, CoveredEntry> = HashMap::new();
+        let mut pages = self.query_pages(self.links(project).scan_index_forward(false).limit(LAST_LINKS));
+        while let Some(items) = pages.next().await? {
             for item in items {
                 let link: SignedItem<Link> = entity(item)?;
                 if link.of.watermark.as_str() < position {
@@ -170,20 +169,13 @@ impl Store {
                     found.entry(entry.position.clone()).or_insert(entry);
                 }
             }
-            from = next;
-            if from.is_none() {
-                return Ok(found);
-            }
         }
+        Ok(found)
     }
 
     /// The query for all links, oldest first.
     pub(crate) fn links(&self, project: &ProjectId) -> aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder {
-        self.query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :link)")
-            .expression_attribute_values(":pk", string(partition(project)))
-            .expression_attribute_values(":link", string(LINK))
-            .consistent_read(true)
+        self.query_prefix(partition(project), LINK)
     }
 
     /// The entries of a day after one position and up to another, in order, at most about a
@@ -194,13 +186,7 @@ impl Store {
         if after >= before {
             return Ok(DayPage { entries: Vec::new(), next: None });
         }
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND sk BETWEEN :after AND :before")
-            .expression_attribute_values(":pk", string(day_partition(project, day)))
-            .expression_attribute_values(":after", string(after))
-            .expression_attribute_values(":before", string(before))
-            .consistent_read(true);
+        let query = self.query_range(day_partition(project, day), after, before);
         let (items, next) = self.query_page(query).await?;
         let entry = |item: Item| Ok(DayEntry { entry: trail::read(item.clone()).ok(), covered: covered(item)? });
         let entries: Vec<DayEntry> = items.into_iter().map(entry).collect::<Result<_, Error>>()?;

@@ -246,13 +246,8 @@ impl Store {
     /// transaction: one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND sk BETWEEN :device AND :user")
-            .expression_attribute_values(":pk", string(user_key(project, id).pk))
-            .expression_attribute_values(":device", string("DEVICE#"))
-            .expression_attribute_values(":user", string("USER"))
+            .query_range(user_key(project, id).pk, "DEVICE#", "USER")
             .scan_index_forward(false)
-            .consistent_read(true)
             .limit(i32::try_from(MAX_WRITES).unwrap_or(i32::MAX));
         let (mut row, mut is_ending, mut teams, mut others) = (None, false, Vec::new(), Vec::new());
         for item in self.query_page(query).await?.0 {

@@ -20,7 +20,7 @@ use wire::id::{ProjectId, UserId};
 use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::table::sharded::{Listing, Partition};
-use crate::table::{Error, Item, Store, Write, integer, string};
+use crate::table::{Error, Item, Store, Write, integer, is_made, string, unless_conflict};
 use crate::user::list::UserPage;
 use crate::user::place::{PLACE, USER_SHARDS, active, active_partition, placed};
 use crate::user::{UserRow, list_partition};
@@ -42,11 +42,7 @@ impl Store {
             .on(format!("attribute_exists(pk) AND (d.session_epoch = :epoch OR d.kept_session = :session{first})"))
             .value(":epoch", integer(session.epoch))
             .value(":session", string(session.id.to_string()));
-        match active.send_returning(&self.client, &self.table).await {
-            Ok(item) => UserRow::of(item).map(Some),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        unless_conflict(active.send_returning(&self.client, &self.table).await)?.map(UserRow::of).transpose()
     }
 
     /// The users that `keep` accepts, in the order of their last activity, to the hour. At most
@@ -70,10 +66,7 @@ impl Store {
         let update = active(project, id, at)
             .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
             .value(":begin", integer(hour_begins(hour(at)).as_millisecond()));
-        match self.write_unrecorded(update).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(update).await).map(drop)
     }
 
     /// Gives a user a place in the list, unless the user already has one or no longer exists. Costs
@@ -82,10 +75,7 @@ impl Store {
         let id = row.user.id;
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
         let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");
-        match self.write_unrecorded(write).await {
-            // The user has been deleted or was active since the list was read.
-            Err(Error::Conflict(_)) => Ok(()),
-            result => result,
-        }
+        // Fails if the user has been deleted or was active since the list was read.
+        is_made(self.write_unrecorded(write).await).map(drop)
     }
 }

@@ -29,7 +29,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::optimistic;
 use crate::table::sharded::{Listing, Partition};
-use crate::table::{Error, Key, Store, Write, string};
+use crate::table::{Error, Key, Store, Write, is_made, string};
 use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, unchanged};
@@ -129,10 +129,7 @@ impl Store {
             .value(":user", string(user.to_string()))
             .value(":pk", string(pk))
             .value(":sk", string(sk));
-        match self.write_unrecorded(write).await {
-            // The claim was released, belongs to another user, or has a place.
-            Err(Error::Conflict(_)) => Ok(()),
-            result => result,
-        }
+        // Fails if the claim was released, belongs to another user, or has a place.
+        is_made(self.write_unrecorded(write).await).map(drop)
     }
 }

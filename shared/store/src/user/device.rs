@@ -8,7 +8,6 @@
 //! of the password; the user's item shows this without another read. If a user has more devices
 //! than allowed ([`model::quota`]), the newest are kept.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::place::Place;
@@ -17,7 +16,7 @@ use model::user::device::Device;
 use wire::id::{DeviceId, ProjectId, UserId};
 
 use crate::keys::user_key;
-use crate::table::{Error, Key, Store, Write, entity, integer, string};
+use crate::table::{Error, Key, Store, Write, entity, integer, is_made};
 
 /// The key of a device.
 pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {
@@ -45,11 +44,7 @@ impl Store {
     /// Forgets a device; `false` if it does not exist.
     pub async fn forget_device(&self, project: &ProjectId, user: UserId, id: DeviceId) -> Result<bool, Error> {
         let forget = Write::delete(device_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([Event::DeviceForgotten]);
-        match self.write(forget).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write(forget).await)
     }
 
     /// Forgets all but the newest `max` devices of a user. Each of several concurrent requests
@@ -63,13 +58,7 @@ impl Store {
     /// The devices of a user, newest first, including those no longer remembered. Costs one unit
     /// for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :device)")
-            .expression_attribute_values(":pk", string(user_key(project, user).pk))
-            .expression_attribute_values(":device", AttributeValue::S("DEVICE#".to_owned()))
-            .scan_index_forward(false)
-            .consistent_read(true);
+        let query = self.query_prefix(user_key(project, user).pk, "DEVICE#").scan_index_forward(false);
         self.query_all(query).await?.into_iter().map(entity).collect()
     }
 }

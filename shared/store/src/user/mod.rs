@@ -278,13 +278,7 @@ impl Store {
     pub async fn user_ids(&self, project: &ProjectId) -> Result<Vec<UserId>, Error> {
         let mut ids = Vec::new();
         for shard in 0..USER_SHARDS {
-            let query = self
-                .query()
-                .index_name("gsi1")
-                .key_condition_expression("gsi1pk = :pk")
-                .expression_attribute_values(":pk", string(list_partition(project, shard)))
-                .projection_expression("gsi1sk");
-            for item in self.query_all(query).await? {
+            for item in self.query_all(self.query_list(list_partition(project, shard)).projection_expression("gsi1sk")).await? {
                 let position = item.get("gsi1sk").and_then(|value| value.as_s().ok());
                 ids.extend(position.and_then(|text| text.split('#').nth(1)).and_then(|id| UserId::parse(id).ok()));
             }

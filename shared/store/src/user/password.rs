@@ -5,7 +5,7 @@ use model::user::{MAX_WRONG_PASSWORDS, User};
 use wire::id::{ProjectId, UserId};
 
 use crate::keys::user_key;
-use crate::table::{Error, Store, Write, integer};
+use crate::table::{Error, Store, Write, integer, is_made};
 use crate::user::in_epoch;
 
 /// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
@@ -84,10 +84,6 @@ impl Store {
                 .value(":last", integer(MAX_WRONG_PASSWORDS - 1)),
             Guess::OldPassword => update.on("attribute_exists(pk)"),
         };
-        match self.write_unrecorded(update.value(":none", integer(0)).value(":one", integer(1))).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(update.value(":none", integer(0)).value(":one", integer(1))).await)
     }
 }

@@ -6,7 +6,7 @@ use model::metrics::tally::Tally;
 use model::user::User;
 use wire::id::{ProjectId, UserId};
 
-use crate::table::{Error, Item, Store, entity};
+use crate::table::{Error, Store, entity};
 use crate::user::{USER_SHARDS, list_partition};
 
 /// The users of a project, each with the amounts to add to the totals.
@@ -18,19 +18,14 @@ impl Store {
     pub async fn tallies_of_users(&self, project: &ProjectId, max: usize) -> Result<Option<Users>, Error> {
         let mut users = Users::new();
         for shard in 0..USER_SHARDS {
-            let mut from: Option<Item> = None;
-            loop {
-                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+            let mut pages = self.query_pages(self.query_list(list_partition(project, shard)));
+            while let Some(items) = pages.next().await? {
                 for item in items {
                     let user: User = entity(item)?;
                     users.insert(user.id, Tally::of(&user));
                 }
                 if users.len() > max {
                     return Ok(None);
-                }
-                from = next;
-                if from.is_none() {
-                    break;
                 }
             }
         }

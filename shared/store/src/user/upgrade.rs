@@ -18,19 +18,14 @@ impl Store {
     /// and two for each claim without a place.
     pub async fn list_older_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
-            let mut from: Option<Item> = None;
-            loop {
-                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+            let mut pages = self.query_pages(self.query_list(list_partition(project, shard)));
+            while let Some(items) = pages.next().await? {
                 let read = |item: Item| Ok((is_placed(&item), UserRow::of(item)?));
                 let rows = items.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
                 for rows in rows.chunks(AT_ONCE) {
                     let unplaced = rows.iter().filter(|(is_placed, _)| !is_placed);
                     try_join_all(unplaced.map(|(_, row)| self.place_user(project, row))).await?;
                     try_join_all(rows.iter().map(|(_, row)| self.index_user(project, row))).await?;
-                }
-                from = next;
-                if from.is_none() {
-                    break;
                 }
             }
         }

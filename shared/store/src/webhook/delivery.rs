@@ -11,7 +11,7 @@ use model::webhook::event::EventType;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
 use crate::table::sharded::{is_over, size};
-use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer, string};
+use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer};
 use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
@@ -189,15 +189,7 @@ impl Store {
         };
         let (mut rows, mut bytes, mut before) = (Vec::new(), 0, listing.after.map_or_else(|| "DELIVERY#~".to_owned(), str::to_owned));
         for _ in 0..MAX_QUERIES {
-            let query = self
-                .query()
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :before")
-                .expression_attribute_values(":pk", string(partition(project, *endpoint)))
-                .expression_attribute_values(":first", string("DELIVERY#"))
-                .expression_attribute_values(":before", string(&before))
-                .scan_index_forward(false)
-                .consistent_read(true)
-                .limit(READ);
+            let query = self.query_range(partition(project, *endpoint), "DELIVERY#", &before).scan_index_forward(false).limit(READ);
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();

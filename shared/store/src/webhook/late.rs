@@ -36,7 +36,7 @@ use model::webhook::delivery::Delivery;
 use tokio::time::Instant;
 
 use crate::table::retry::within;
-use crate::table::{Error, Item, Key, Store, Write, string};
+use crate::table::{Error, Item, Key, Store, Write, is_made, string};
 use crate::webhook::delivery::{self, NewDelivery, parts};
 use crate::webhook::keys::{LATE_SHARDS, endpoint_key, late_partitions};
 use crate::webhook::queue::due;
@@ -161,9 +161,8 @@ impl Store {
     /// The keys of the first items with an endpoint's late deliveries, in order, and whether there
     /// may be more.
     async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Key>, bool), Error> {
-        let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").consistent_read(true).limit(READ);
         let pages = late_partitions(project, *endpoint)
-            .map(|partition| self.query_page(query.clone().expression_attribute_values(":pk", string(partition))));
+            .map(|partition| self.query_page(self.query_partition(partition).projection_expression("pk, sk").limit(READ)));
         let pages = try_join_all(pages).await?;
         // More unread items may follow the last one of a page.
         let end = pages.iter().filter_map(|(_, next)| Key::of(next.as_ref()?)).map(|key| key.sk).min();
@@ -196,10 +195,7 @@ impl Store {
             }
         }
         let clear = Write::update(endpoint_key(project, *endpoint), "REMOVE late, gsi2pk, gsi2sk").on("late = :late");
-        match self.write_unrecorded(clear.value(":late", string(late))).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(clear.value(":late", string(late))).await).map(drop)
     }
 
     /// Moves the deliveries of one item into the queue. If the item is gone, it was moved or has
@@ -216,9 +212,6 @@ impl Store {
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
         // A batch that was read again may have stored others under the same key meanwhile.
-        match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {
-            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
-            Err(error) => Err(error),
-        }
+        is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }

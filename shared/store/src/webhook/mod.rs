@@ -35,7 +35,7 @@ use model::webhook::{Endpoint, MAX_ENDPOINTS};
 use wire::clock::after;
 use wire::id::{ProjectId, WebhookEndpointId};
 
-use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, number, string};
+use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, is_made, number, string};
 use crate::webhook::keys::{PREFIX, endpoint_key};
 
 const ALL: &str = "WEBHOOKS";
@@ -94,12 +94,7 @@ impl Store {
 
     /// Like [`Self::webhook_endpoints`], with the attributes outside the endpoints.
     pub(crate) async fn webhook_rows(&self, project: &ProjectId) -> Result<Vec<EndpointRow>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
-            .expression_attribute_values(":pk", string(format!("P#{project}")))
-            .expression_attribute_values(":sk", string(PREFIX))
-            .consistent_read(true);
+        let query = self.query_prefix(format!("P#{project}"), PREFIX);
         let mut rows: Vec<EndpointRow> = self.query_all(query).await?.into_iter().map(EndpointRow::of).collect::<Result<_, _>>()?;
         rows.sort_by_key(|row| (row.endpoint.created_at, row.endpoint.id));
         Ok(rows)
@@ -166,10 +161,6 @@ impl Store {
     pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: Timestamp) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD endpoints :less").value(":less", integer(-1));
         let gone = Write::delete(endpoint_key(project, id)).on("attribute_exists(pk)");
-        match self.transact([gone, less, queue::wake(project, id, now)]).await {
-            Ok(()) => Ok(true),
-            Err(Error::Conflict(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
+        is_made(self.transact([gone, less, queue::wake(project, id, now)]).await)
     }
 }

@@ -213,14 +213,7 @@ impl Store {
         after: Option<Item>,
         limit: i32,
     ) -> Result<(Vec<Place>, Option<Item>), Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
-            .expression_attribute_values(":pk", string(partition(project, *endpoint)))
-            .expression_attribute_values(":sk", string("QUEUE#"))
-            .consistent_read(true)
-            .set_exclusive_start_key(after)
-            .limit(limit);
+        let query = self.query_prefix(partition(project, *endpoint), "QUEUE#").set_exclusive_start_key(after).limit(limit);
         let (items, next) = self.query_page(query).await?;
         Ok((items.iter().filter_map(Place::of).collect(), next))
     }
@@ -240,8 +233,7 @@ impl Store {
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);
         for partition in late_partitions(project, *endpoint).chain([partition(project, *endpoint)]) {
-            let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
-            let query = query.expression_attribute_values(":pk", string(partition)).consistent_read(true);
+            let query = self.query_partition(partition).projection_expression("pk, sk").limit(READ);
             let (items, next) = self.query_page(query).await?;
             let keys: Vec<Key> = items.iter().filter_map(Key::of).filter(|key| *key != state).collect();
             for keys in keys.chunks(MAX_WRITES) {

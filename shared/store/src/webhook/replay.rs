@@ -5,7 +5,7 @@ use model::webhook::Lane;
 use model::webhook::delivery::{Delivery, DeliveryStatus};
 use wire::id::WebhookDeliveryId;
 
-use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer, sortable, string};
+use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer, sortable};
 use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, parts};
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
@@ -61,15 +61,10 @@ impl Store {
         let (mut failed, mut bytes, mut from) = (Vec::new(), 0, None);
         loop {
             let query = self
-                .query()
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":pk", string(partition(project, *endpoint)))
-                .expression_attribute_values(":first", string(delivery_key(project, *endpoint, first.into()).sk))
-                .expression_attribute_values(":last", string("DELIVERY#~"))
+                .query_range(partition(project, *endpoint), delivery_key(project, *endpoint, first.into()).sk, "DELIVERY#~")
                 .filter_expression("d.#status = :failed AND attribute_not_exists(d.replayed_at)")
                 .expression_attribute_names("#status", "status")
                 .expression_attribute_values(":failed", serde_dynamo::to_attribute_value(DeliveryStatus::Failed)?)
-                .consistent_read(true)
                 .set_exclusive_start_key(from);
             let (items, next) = self.query_page(query).await?;
             for item in items {

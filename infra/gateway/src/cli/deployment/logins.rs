@@ -1,13 +1,12 @@
 //! The file with the sessions of `gateway login`, one per deployment. Only the user can read it.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use serde::{Deserialize, Serialize};
 use wire::environment::variable;
 
-use crate::data::{private_folder, write_private};
+use crate::data::{private_folder, text_of, write_private};
 
 /// A session at a deployment.
 #[derive(Serialize, Deserialize)]
@@ -35,11 +34,8 @@ impl Logins {
 
     pub(super) fn read() -> anyhow::Result<Self> {
         let Some(file) = Self::file() else { return Ok(Self::default()) };
-        match std::fs::read_to_string(&file) {
-            Ok(text) => serde_json::from_str(&text).map_err(|_| anyhow!("{} is damaged: remove it, and sign in again", file.display())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", file.display())),
-        }
+        let Some(text) = text_of(&file)? else { return Ok(Self::default()) };
+        serde_json::from_str(&text).map_err(|_| anyhow!("{} is damaged: remove it, and sign in again", file.display()))
     }
 
     fn write(&self) -> anyhow::Result<()> {

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use deserr::Deserr;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -14,7 +13,7 @@ use crate::document::theme::{DEFAULT_THEME, Theme};
 use crate::document::{DocumentKind, FIRST_HTML, FIRST_SUBJECT, FIRST_THEME, HtmlSource, MailDocument, Name, builtin};
 use crate::email::category::Category;
 use crate::project::config::flat::{Flat, flatten};
-use crate::project::config::parts::Entries;
+use crate::project::config::parts::{Entries, parts};
 use crate::text::line;
 
 pub(crate) const TEMPLATES: &str = "emails.templates";
@@ -40,36 +39,24 @@ pub enum DocumentChange {
     Delete(DocumentKind, DocumentId),
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct TemplateInput {
-    #[deserr(default)]
-    display_name: Option<Name>,
-    #[deserr(default)]
-    subject_source: Option<String>,
-    #[deserr(default)]
-    html_source: Option<HtmlSource>,
-    /// An alias of `htmlSource`.
-    #[deserr(default)]
-    tsx_source: Option<HtmlSource>,
-    #[deserr(default)]
-    text_source: Option<String>,
-    #[deserr(default)]
-    theme_id: Option<Theme>,
-    #[deserr(default)]
-    notification_category_name: Option<Category>,
-}
+parts! {
+    TemplateInput {
+        display_name: Option<Name>,
+        subject_source: Option<String>,
+        html_source: Option<HtmlSource>,
+        /// An alias of `htmlSource`.
+        tsx_source: Option<HtmlSource>,
+        text_source: Option<String>,
+        theme_id: Option<Theme>,
+        notification_category_name: Option<Category>,
+    }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct ThemeInput {
-    #[deserr(default)]
-    display_name: Option<Name>,
-    #[deserr(default)]
-    html_source: Option<HtmlSource>,
-    /// An alias of `htmlSource`.
-    #[deserr(default)]
-    tsx_source: Option<HtmlSource>,
+    ThemeInput {
+        display_name: Option<Name>,
+        html_source: Option<HtmlSource>,
+        /// An alias of `htmlSource`.
+        tsx_source: Option<HtmlSource>,
+    }
 }
 
 impl MailDocuments {

@@ -1,9 +1,7 @@
 //! The keys that each level of a configuration may hold.
 
-use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::problem::rejected;
 
 use crate::project::config::flat::is_at_or_below;
 
@@ -61,13 +59,9 @@ fn is_of_environment(path: &str) -> bool {
     }
 }
 
-impl<E: DeserializeError> Deserr<E> for Level {
-    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
-        match String::deserialize_from_value(value, location)?.as_str() {
-            "project" => Ok(Self::Project),
-            "branch" => Ok(Self::Branch),
-            "environment" => Ok(Self::Environment),
-            _ => Err(rejected("must be project, branch or environment", location)),
-        }
-    }
-}
+wire::deserr_from!(Level, String, |text| match text.as_str() {
+    "project" => Ok(Self::Project),
+    "branch" => Ok(Self::Branch),
+    "environment" => Ok(Self::Environment),
+    _ => Err("must be project, branch or environment"),
+});

@@ -13,6 +13,27 @@ use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{ActionType, RuleAction, SignUpRule};
 
+/// Defines parts of a configuration. A missing key gets the value after its `=`, or else the
+/// default of its type.
+macro_rules! parts {
+    (@default) => { Default::default() };
+    (@default $default:tt) => { $default };
+    ($($(#[$of_part:meta])* $name:ident { $($(#[$of_key:meta])* $key:ident: $type:ty $(= $default:tt)?,)* })*) => {$(
+        $(#[$of_part])*
+        #[derive(deserr::Deserr)]
+        #[deserr(deny_unknown_fields, rename_all = camelCase)]
+        pub(crate) struct $name { $($(#[$of_key])* #[deserr(default $(= $default)?)] pub(crate) $key: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($key: parts!(@default $($default)?),)* }
+            }
+        }
+    )*};
+}
+
+pub(crate) use parts;
+
 /// Values by id. Not a map, because deserr skips invalid values of maps.
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
@@ -40,38 +61,30 @@ impl<T: Deserr<E>, E: DeserializeError> Deserr<E> for Entries<T> {
     }
 }
 
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Provider {
-    #[deserr(default, rename = "type")]
+    #[deserr(rename = "type")]
     kind: Option<String>,
-    #[deserr(default)]
     is_shared: Option<bool>,
-    #[deserr(default)]
     allow_sign_in: Option<bool>,
-    #[deserr(default)]
     allow_connected_accounts: Option<bool>,
-    #[deserr(default)]
     client_id: Option<String>,
-    #[deserr(default)]
     client_secret: Option<String>,
-    #[deserr(default)]
     issuer: Option<String>,
-    #[deserr(default)]
     authorization_endpoint: Option<String>,
-    #[deserr(default)]
     facebook_config_id: Option<String>,
-    #[deserr(default)]
     microsoft_tenant_id: Option<String>,
     #[deserr(default)]
     apple_bundles: Entries<Bundle>,
 }
 
 /// An app that offers native Sign in with Apple.
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Bundle {
-    #[deserr(default)]
     bundle_id: Option<String>,
 }
 
@@ -123,28 +136,23 @@ impl Provider {
     }
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct Rule {
-    #[deserr(default = true)]
-    enabled: bool,
-    #[deserr(default)]
-    display_name: Option<String>,
-    #[deserr(default)]
-    priority: u32,
-    #[deserr(default)]
-    condition: Option<String>,
-    #[deserr(default)]
-    action: Action,
+parts! {
+    Rule {
+        enabled: bool = true,
+        display_name: Option<String>,
+        priority: u32,
+        condition: Option<String>,
+        action: Action,
+    }
 }
 
 /// The action of a rule; a rule without one allows the sign-up.
+#[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 pub(crate) struct Action {
     #[deserr(default = ActionType::Allow, rename = "type")]
     kind: ActionType,
-    #[deserr(default)]
     message: Option<String>,
 }
 
@@ -172,13 +180,11 @@ fn required<T>(value: Option<T>, record: &str, id: &str, field: &str) -> Result<
     value.ok_or_else(|| Problems::one(&format!("{record}.{id}.{field}"), "is required"))
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct Domain {
-    #[deserr(default)]
-    pub(crate) base_url: Option<String>,
-    #[deserr(default)]
-    handler_path: Option<String>,
+parts! {
+    Domain {
+        base_url: Option<String>,
+        handler_path: Option<String>,
+    }
 }
 
 impl Domain {
@@ -187,27 +193,19 @@ impl Domain {
     }
 }
 
-/// The sender and the mail server. Without a host, emails are sent through the deployment's
-/// server.
-#[derive(Default, Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct Server {
-    #[deserr(default)]
-    is_shared: Option<bool>,
-    #[deserr(default)]
-    provider: Option<String>,
-    #[deserr(default)]
-    host: Option<String>,
-    #[deserr(default)]
-    port: Option<u16>,
-    #[deserr(default)]
-    username: Option<String>,
-    #[deserr(default)]
-    password: Option<String>,
-    #[deserr(default)]
-    sender_name: Option<String>,
-    #[deserr(default)]
-    sender_email: Option<String>,
+parts! {
+    /// The sender and the mail server. Without a host, emails are sent through the deployment's
+    /// server.
+    Server {
+        is_shared: Option<bool>,
+        provider: Option<String>,
+        host: Option<String>,
+        port: Option<u16>,
+        username: Option<String>,
+        password: Option<String>,
+        sender_name: Option<String>,
+        sender_email: Option<String>,
+    }
 }
 
 impl Server {

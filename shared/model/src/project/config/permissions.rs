@@ -6,13 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deserr::Deserr;
 use serde_json::{Map, Value, json};
 use wire::problem::Problems;
 
 use crate::permission::{MAX_DEFINITIONS, MAX_DESCRIPTION, Occasion, PermissionId, PermissionSettings, Rbac, Refusal, Scope};
 use crate::project::config::flat::Flat;
-use crate::project::config::parts::Entries;
+use crate::project::config::parts::{Entries, parts};
 use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
 
 pub(crate) const PERMISSIONS: &str = "rbac.permissions";
@@ -29,15 +28,12 @@ pub fn definition_path(id: &PermissionId) -> String {
     format!("{PERMISSIONS}.{id}")
 }
 
-#[derive(Deserr)]
-#[deserr(deny_unknown_fields, rename_all = camelCase)]
-pub(crate) struct Permission {
-    #[deserr(default)]
-    description: Option<String>,
-    #[deserr(default)]
-    scope: Option<Scope>,
-    #[deserr(default)]
-    contained_permission_ids: Entries<bool>,
+parts! {
+    Permission {
+        description: Option<String>,
+        scope: Option<Scope>,
+        contained_permission_ids: Entries<bool>,
+    }
 }
 
 /// The definitions as a part of a configuration.
