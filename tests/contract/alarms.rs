@@ -51,6 +51,14 @@ fn a_schedule_that_does_not_run_rings_although_the_stream_starts_the_function() 
 }
 
 #[test]
+fn a_single_sign_of_a_forged_audit_trail_rings() {
+    let alarm = &alarms()["SuspectTrails"];
+    assert_eq!((&alarm["Namespace"], &alarm["MetricName"]), (&json!("Gatelet"), &json!("SuspectTrails")));
+    assert_eq!((&alarm["Statistic"], &alarm["Threshold"], &alarm["EvaluationPeriods"]), (&json!("Sum"), &json!(0), &json!(1)));
+    assert_eq!(alarm["TreatMissingData"], "notBreaching");
+}
+
+#[test]
 fn the_guide_lists_every_alarm() {
     let guide = fs::read_to_string(root().join("infra/README.md")).unwrap();
     let section = guide.split("## When an alarm rings").nth(1).unwrap().split("\n## ").next().unwrap();

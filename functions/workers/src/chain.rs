@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use api::http::log;
 use crypto::trail_keys::TrailKeys;
 use flows::App;
 use jiff::Timestamp;
@@ -44,7 +45,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     };
     // Older entries have expired.
     let start = start.max(position_before(after(now, -max_retention())));
-    let mut chain = Links { app, project, keys, head, now, linked };
+    let mut chain = Links { app, project, keys, head, now, linked, is_late: false };
     let end = position_before(after(now, OVERLAP));
     let last = day(after(now, OVERLAP));
     let mut of_day = time_of(&start).map_or(last, day);
@@ -52,10 +53,16 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
         let mut from = start.clone();
         loop {
             let page = app.store.day_of_trail(project, of_day, &from, &end).await?;
-            let fresh = |DayEntry { covered, entry }| {
+            let fresh = |DayEntry { covered, entry, is_misplaced }| {
                 let before = known.get(&covered.position);
-                let times = covered.count.map_or(1, |count| count - before.and_then(|it| it.count).unwrap_or_default());
-                is_new(&covered, before, now).then_some(FreshEntry { covered, entry, times })
+                let times = covered.count.map_or(1, |count| count.saturating_sub(before.and_then(|it| it.count).unwrap_or_default()));
+                let is_new = is_new(&covered, before, now);
+                if is_new && is_misplaced {
+                    suspect(app, project, &covered, "a new entry of an audit trail does not fit its place in the table");
+                } else if before.is_some_and(|before| *before != covered) && !is_new {
+                    suspect(app, project, &covered, "an entry of an audit trail was modified after a link had covered it");
+                }
+                is_new.then_some(FreshEntry { covered, entry, times })
             };
             let new = page.entries.into_iter().filter_map(fresh);
             chain.add(of_day, new.collect()).await?;
@@ -73,11 +80,17 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
 /// Whether an entry must be linked: it is new and has not expired, or its count has risen since it
 /// was linked.
 fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) -> bool {
-    let Some(covered) = covered else { return entry.until > now.as_second() };
-    if entry != covered && !entry.counts_on(covered) {
-        tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
+    match covered {
+        Some(covered) => entry.counts_on(covered),
+        None => entry.until > now.as_second(),
     }
-    entry.counts_on(covered)
+}
+
+/// Reports an entry that shows that somebody may have changed a trail: in the log, and as a metric
+/// with an alarm. `gateway audit verify` finds the same.
+fn suspect(app: &App, project: &ProjectId, entry: &CoveredEntry, what: &str) {
+    tracing::error!(%project, entry = entry.id(), "{what}");
+    log::suspect_trail(app);
 }
 
 /// The chain under construction.
@@ -88,6 +101,8 @@ struct Links<'a> {
     head: Option<Head>,
     now: Timestamp,
     linked: &'a mut usize,
+    /// Whether a link of this step is late, which is reported once.
+    is_late: bool,
 }
 
 impl Links<'_> {
@@ -105,6 +120,7 @@ impl Links<'_> {
             let entries: Vec<CoveredEntry> = entries.drain(..count).map(|fresh| fresh.covered).collect();
             reached("linking", entries.len());
             let link = Link::after(self.head.as_ref(), self.project, day, entries.clone(), self.now);
+            self.note_lateness(&link);
             let chain = Chain { project: self.project, keys: &self.keys };
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
@@ -114,5 +130,22 @@ impl Links<'_> {
             self.head = Some(head);
         }
         Ok(())
+    }
+
+    /// Reports a link to entries that must have been linked long ago. They are linked nevertheless,
+    /// because the worker may not have run; the time in the link shows the delay for as long as the
+    /// link exists.
+    fn note_lateness(&mut self, link: &Link) {
+        if self.is_late || !link.is_late(self.now) {
+            return;
+        }
+        self.is_late = true;
+        let what = match self.head {
+            None => "an audit trail without links has entries older than a day: its links were removed, or it was never linked",
+            Some(_) => "entries of an audit trail are linked more than a day late",
+        };
+        if let Some(first) = link.entries.first() {
+            suspect(self.app, self.project, first, what);
+        }
     }
 }

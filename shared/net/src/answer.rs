@@ -5,6 +5,7 @@ use std::error::Error as StdError;
 use bytes::Bytes;
 use http::StatusCode;
 use serde::de::DeserializeOwned;
+use wire::json::is_too_complex;
 
 /// Why a provider's answer is missing or unusable. Here, "provider" includes Turnstile and webhook
 /// endpoints. The texts are for the log; what administrators learn about a failed webhook is
@@ -55,8 +56,12 @@ impl Answer {
         std::str::from_utf8(&self.body).ok()
     }
 
-    /// The body as JSON. The fault does not quote the body, which may contain secrets.
+    /// The body as JSON, unless it is too complex to be parsed. The fault does not quote the body,
+    /// which may contain secrets.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
+        if is_too_complex(&self.body) {
+            return Err(AnswerError::Senseless(format!("status {}, but the body has too many values", self.status)));
+        }
         serde_json::from_slice(&self.body).map_err(|error| {
             let what = if error.is_data() { "does not have the expected form" } else { "is not JSON" };
             let (status, line, column) = (self.status, error.line(), error.column());
@@ -120,4 +125,34 @@ pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> AnswerError {
         source = cause.source();
     }
     AnswerError::Unavailable(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::Value;
+    use wire::json::MAX_MARKS;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    struct Token {
+        access_token: String,
+    }
+
+    fn answer(status: StatusCode, body: String) -> Answer {
+        Answer { status, body: body.into() }
+    }
+
+    #[test]
+    fn an_answer_with_too_many_values_is_not_parsed_into_any_type() {
+        let with = |values: usize| format!(r#"{{"access_token":"x","more":[{}]}}"#, vec!["1"; values].join(","));
+        for status in [StatusCode::OK, StatusCode::BAD_REQUEST] {
+            let complex = answer(status, with(MAX_MARKS));
+            for fault in [complex.json::<Value>().err(), complex.json::<Token>().err()] {
+                assert!(matches!(&fault, Some(AnswerError::Senseless(text)) if text.contains("too many values")), "{fault:?}");
+            }
+        }
+        assert_eq!(answer(StatusCode::OK, with(100)).json::<Token>().expect("a token").access_token, "x");
+    }
 }

@@ -194,7 +194,7 @@ mod tests {
     async fn a_project_whose_names_nobody_answers_leaves_places_to_others() {
         static LOOKUPS: Lookups = Lookups::new(3 * MAX_HOSTS_OF_PROJECT * OF_HOST, behind_the_gate);
         let _opening = GateOpener;
-        let [hostile, victim] = ["hostile", "victim"].map(|name| ProjectId::parse(name).unwrap());
+        let [hostile, victim] = ["6fbbf22e-f4b2-4c6e-95a1-beab6fa41063", "internal"].map(|id| ProjectId::parse(id).unwrap());
         for number in 0..100 {
             let host = format!("{number}.named.slow.example");
             if LOOKUPS.admit(&hostile, &host).is_ok() {

@@ -8,7 +8,6 @@ use model::provider::profile::{Fields, NoAccount, Profile};
 use net::outgoing::{Answer, AnswerError, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
-use wire::json::is_too_complex;
 
 use crate::id_token::{self, Expectations};
 use crate::tokens::Tokens;
@@ -80,7 +79,7 @@ impl Reader<'_> {
         }
         let text = answer.text().unwrap_or_default().trim_start();
         if text.starts_with('{') {
-            return value(&answer).map(Some);
+            return answer.json().map(Some);
         }
         Ok(Some(id_token::verify_claims(self.outgoing, text, expected, self.now).await?))
     }
@@ -95,13 +94,13 @@ impl Reader<'_> {
         if !is_success(&answer) {
             return Err(refused(answer.status()));
         }
-        let mut profile = api.fields.read(&value(&answer)?).map_err(senseless)?;
+        let mut profile = api.fields.read(&answer.json()?).map_err(senseless)?;
         if let Some((url, addresses)) = api.addresses {
             let answer = self.outgoing.fetch(url, Some(tokens.access_token.expose_secret()), None).await?;
             // An app without permission to read addresses still gets the account.
             let found = match answer.status() {
                 403 | 404 => None,
-                _ if is_success(&answer) => addresses.primary(&value(&answer)?),
+                _ if is_success(&answer) => addresses.primary(&answer.json()?),
                 status => return Err(refused(status)),
             };
             if let Some((email, verified)) = found {
@@ -127,15 +126,7 @@ fn is_success(answer: &Answer) -> bool {
     (200..=299).contains(&answer.status())
 }
 
-/// The JSON of an answer.
-pub(crate) fn value(answer: &Answer) -> Result<Value, AnswerError> {
-    if is_too_complex(answer.text().unwrap_or_default().as_bytes()) {
-        return Err(AnswerError::Senseless("an answer has too many fields".to_owned()));
-    }
-    answer.json()
-}
-
-/// Adds claims from userinfo to the ID token's, which take precedence because they are signed.
+/// Adds claims of userinfo to those of the ID token, which take precedence because they are signed.
 ///
 /// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
 /// the address next to it, so it is not applied to a different address.

@@ -10,8 +10,9 @@ use model::provider::profile::Profile;
 use model::sign_in::authorization::uses_pkce;
 use net::outgoing::{Answer, AnswerError, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
 
-use crate::account::{HMAC, OpenId, Reader, value};
+use crate::account::{HMAC, OpenId, Reader};
 use crate::metadata;
 pub use crate::tokens::Tokens;
 use crate::tokens::error;
@@ -222,7 +223,7 @@ fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, AnswerError> {
     match answer.status() {
         200..=299 => Ok(true),
         401 => Ok(false),
-        400 if number.is_some() && value(answer)?["error"]["code"].as_i64() == number => Ok(false),
+        400 if number.is_some() && answer.json::<Value>()?["error"]["code"].as_i64() == number => Ok(false),
         status => Err(AnswerError::Refused(status.to_string())),
     }
 }

@@ -4,6 +4,8 @@
 mod activity;
 mod chain;
 mod export;
+mod forged;
+mod late;
 mod linking;
 mod list;
 mod retention;

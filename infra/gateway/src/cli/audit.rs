@@ -3,6 +3,7 @@
 
 mod api;
 
+use std::collections::BTreeSet;
 use std::io::{BufWriter, Write as _, stdout};
 
 use anyhow::{Context as _, anyhow, ensure};
@@ -10,7 +11,7 @@ use clap::Subcommand;
 use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::Timestamp;
-use model::trail::check::{DayReport, ExpectedLink, Problem};
+use model::trail::check::{DayReport, ExpectedLink, Problem, RecordedLinks};
 use model::trail::counted::minute;
 use model::trail::view::AuditEntry;
 use store::trail::list::TrailListing;
@@ -51,6 +52,10 @@ pub(super) enum Command {
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
+        /// Another such link, up to which links may be late, because you have checked the entries
+        /// that they cover
+        #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
+        accept_late: Option<String>,
     },
 }
 
@@ -65,14 +70,12 @@ impl Command {
                 let project = project.context("which project? Name it with --project ID")?;
                 export(&Tools::open(target).await?, &project_id(&project)?, from, until).await
             }
-            Self::Verify { project, expect } => {
+            Self::Verify { project, expect, accept_late } => {
                 let tools = &Tools::open(target).await?;
-                let expected = expect.as_deref().map(parse_expected).transpose()?;
-                let projects = match project {
-                    Some(id) => vec![project_id(&id)?],
-                    None => tools.store.projects().await?.into_iter().map(|line| line.id).collect(),
-                };
-                verify(tools, &projects, expected.as_ref()).await
+                let parse = |link: Option<String>| link.as_deref().map(parse_expected).transpose();
+                let recorded = RecordedLinks { expected: parse(expect)?, accepted: parse(accept_late)? };
+                let named = project.as_deref().map(project_id).transpose()?;
+                verify(tools, named, &recorded).await
             }
         }
     }
@@ -108,30 +111,45 @@ async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: O
     Ok(())
 }
 
-async fn verify(tools: &Tools, projects: &[ProjectId], expected: Option<&ExpectedLink>) -> anyhow::Result<()> {
-    let keys = TrailKeys::new(&tools.secret);
+/// Verifies the trail of a project, or of every project that the table lists or has a trail of.
+async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLinks) -> anyhow::Result<()> {
+    let (store, is_named) = (&tools.store, named.is_some());
+    let projects = match named {
+        Some(id) => BTreeSet::from([id]),
+        None => store.projects().await?.into_iter().map(|line| line.id).chain(store.projects_with_trails().await?).collect(),
+    };
     let mut wrong = 0;
-    for project in projects {
-        ensure!(tools.store.project(project).await?.is_some(), "project {project} does not exist");
+    for project in &projects {
         say!("project {project}");
-        let mut is_wrong = false;
-        let report = |day: DayReport| {
-            is_wrong |= day.problem.is_some();
-            say!("{}", line(&day));
-        };
-        let report = tools.store.check_trail(project, &keys, expected.cloned(), tools.clock.now(), report).await?;
-        if let Some(problem) = &report.problem {
-            is_wrong = true;
-            say!("  {problem}");
+        if store.project(project).await?.is_none() {
+            if store.project_ending(project).await?.is_some() {
+                say!("  is being deleted, with its trail");
+                continue;
+            }
+            ensure!(!is_named || store.trail_head(project).await?.is_some(), "project {project} does not exist");
         }
-        match &report.last {
-            Some((number, digest)) => say!("  last link: {number}:{digest}"),
-            None => say!("  no links"),
-        }
-        wrong += usize::from(is_wrong);
+        wrong += usize::from(!is_in_order(tools, project, recorded).await?);
     }
     ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems, which are listed above", projects.len());
     Ok(())
+}
+
+/// Reports on the trail of a project; returns whether it is in order.
+async fn is_in_order(tools: &Tools, project: &ProjectId, recorded: &RecordedLinks) -> anyhow::Result<bool> {
+    let (keys, mut is_wrong) = (TrailKeys::new(&tools.secret), false);
+    let report = |day: DayReport| {
+        is_wrong |= day.problem.is_some();
+        say!("{}", line(&day));
+    };
+    let report = tools.store.check_trail(project, &keys, recorded.clone(), tools.clock.now(), report).await?;
+    for problem in &report.problems {
+        say!("  {problem}");
+    }
+    match &report.last {
+        Some((number, digest)) => say!("  last link: {number}:{digest}"),
+        None => say!("  no links"),
+    }
+    Ok(!is_wrong && report.problems.is_empty())
 }
 
 fn line(day: &DayReport) -> String {

@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator. Pages change project data only in
-//! this way, so the API's rules apply.
+//! Calls operations in this process on behalf of the operator, or of a stranger. Pages change
+//! project data only in this way, so the API's rules apply.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -20,10 +20,16 @@ const MAX_BYTES: usize = 16 << 20;
 pub(super) struct Call(Request);
 
 impl Call {
-    /// A call with this access level in a project.
+    /// A call by the operator with this access level in a project.
     pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
         let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
-        Self(request.header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
+        Self(request.extension(Operator).header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
+    }
+
+    /// The call without the operator's rights, for a page that is open to everyone.
+    pub(super) fn of_a_stranger(mut self) -> Self {
+        self.0.extensions_mut().remove::<Operator>();
+        self
     }
 
     pub(super) fn with_body(mut self, body: &Value) -> Self {
@@ -44,7 +50,6 @@ impl Call {
     /// of the browser's request behind the call.
     pub(super) async fn answer(mut self, pages: &Pages, from: &Extensions) -> (StatusCode, Value) {
         self.0.extensions_mut().insert(from.get::<PeerAddress>().copied().unwrap_or_default());
-        self.0.extensions_mut().insert(Operator);
         let response = pages.api.clone().oneshot(self.0).await.into_response();
         let status = response.status();
         let body = to_bytes(response.into_body(), MAX_BYTES).await.unwrap_or_default();

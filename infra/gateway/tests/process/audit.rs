@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
 use gateway::engine::{Engine, TABLE};
 use serde_json::{Value, json};
 use wire::entropy::Entropy;
@@ -54,6 +55,8 @@ async fn a_trail_is_exported_and_verified() {
     let failed = audit(&["verify", "--project", &project, "--expect", &other]);
     assert!(fails(&failed).contains("a trail with problems"));
     assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("is not a link"));
+    succeeds(&audit(&["verify", "--project", &project, "--expect", last, "--accept-late", last]));
+    assert!(fails(&audit(&["verify", "--project", &project, "--accept-late", &other])).contains("a trail with problems"));
 
     // An attacker with write access to the table, but without the secret, deletes an entry.
     let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
@@ -68,6 +71,27 @@ async fn a_trail_is_exported_and_verified() {
     let missing = format!(": entry {} is missing\n", entries[1]["id"].as_str().unwrap());
     assert!(String::from_utf8_lossy(&failed.stdout).contains(&missing), "{failed:?}");
     assert!(fails(&failed).contains("1 of 1 projects have a trail with problems"));
+}
+
+#[tokio::test]
+async fn a_trail_is_verified_although_its_project_is_not_listed_or_is_gone() {
+    let folder = Folder::new("audit-gone");
+    let data = folder.data();
+    let project = prepare(&data).await;
+    let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
+    let store = engine.store();
+    let delete = async |pk: &str, sk: &str| {
+        let delete = DeleteItemInput::builder().table_name(TABLE).key("pk", AttributeValue::S(pk.to_owned()));
+        store.client().call(delete.key("sk", AttributeValue::S(sk.to_owned()))).await.unwrap();
+    };
+    let verify = || run(&["audit", "verify", "--data", &data]);
+    delete("PROJECTS", &project).await;
+    assert!(succeeds(&verify()).contains(&format!("project {project}\n")));
+    delete(&format!("P#{project}"), "PROJECT").await;
+    for failed in [verify(), run(&["audit", "verify", "--project", &project, "--data", &data])] {
+        assert!(String::from_utf8_lossy(&failed.stdout).contains("\n  the project does not exist, but its trail does"), "{failed:?}");
+        assert!(fails(&failed).contains("a trail with problems"));
+    }
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@
 //! | `Duration` | milliseconds | `Stage`, `Operation` |
 //! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for each hour in which a metric occurs | `Stage`, `Operation` |
 //! | `OldestDueMailAge` | seconds | `Stage` |
+//! | `SuspectTrails` | count; left out if zero | `Stage` |
 
 use std::io::Write as _;
 use std::panic;
@@ -137,6 +138,18 @@ pub fn oldest_due_mail(app: &App, age: Duration) {
     }
 }
 
+/// Writes the metric for a sign that somebody changed an audit trail. Writes nothing without a
+/// stage.
+pub fn suspect_trail(app: &App) {
+    if app.settings.stage.is_some() {
+        write(&Value::Object(suspect_trail_line(app)));
+    }
+}
+
+fn suspect_trail_line(app: &App) -> Map<String, Value> {
+    metrics_of(app, None, &[("SuspectTrails", "Count", json!(1))])
+}
+
 /// The metrics of a line, definitions and values; empty without a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
@@ -250,6 +263,15 @@ pub(crate) mod tests {
                 (&json!("prod"), &json!("users-me-read"), &json!(0))
             );
         }
+    }
+
+    #[test]
+    fn a_suspect_trail_is_counted_for_the_alarm_of_the_stage() {
+        let line = suspect_trail_line(&app(Some("prod")));
+        let directive = &line["_aws"]["CloudWatchMetrics"][0];
+        assert_eq!((&directive["Namespace"], &directive["Dimensions"]), (&json!("Gatelet"), &json!([["Stage"]])));
+        assert_eq!((&directive["Metrics"][0]["Name"], &line["SuspectTrails"]), (&json!("SuspectTrails"), &json!(1)));
+        assert!(suspect_trail_line(&app(None)).is_empty());
     }
 
     #[test]

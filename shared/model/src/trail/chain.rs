@@ -9,8 +9,10 @@
 //! | tampering | detected by |
 //! |---|---|
 //! | an entry is removed or changed | the link that covers it |
+//! | the time that an entry states is changed before it is linked | the time in its key |
 //! | an entry is added to the past | no link covers it: the worker ignores entries that are more than [`OVERLAP`] older than the latest linked entry |
 //! | a link is removed or changed | the numbers and digests of later links, or the head |
+//! | all links are removed | entries that are older than [`MOST_LAG`] have no link; the worker links them, but each of these links was made too late |
 //! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
 //! A link expires with the last of its entries, and never before an earlier link. So the unexpired
@@ -20,12 +22,17 @@ use crypto::digest::Digest;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
 /// late by the longest request, the largest difference between the clocks of instances, and the
 /// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
+/// How much later than its entries a link may be made: the table's stream keeps a change for
+/// a day, and the rest is for the work itself. A link may be later if no worker ran for that long,
+/// but also if somebody removed the links that covered its entries before.
+pub const MOST_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then has about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
 
@@ -40,7 +47,7 @@ pub struct CoveredEntry {
     /// How often the event had happened, for an entry that is counted per minute; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// When the entry expires, in seconds since the Unix epoch.
+    /// When the entry expires, in seconds since the Unix epoch; 0 if somebody removed its expiry.
     pub until: i64,
 }
 
@@ -52,10 +59,30 @@ impl CoveredEntry {
         has_more && self.digest == before.digest && self.position == before.position
     }
 
+    /// The time in the entry's position; `None` if the position is malformed.
+    pub fn at(&self) -> Option<Timestamp> {
+        time_of(&self.position)
+    }
+
+    /// Whether the entry is older than any that need not be linked yet ([`MOST_LAG`]).
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
+        self.at().is_none_or(|at| after(at, MOST_LAG) < now)
+    }
+
+    /// Whether the entry has expired, so that it may have been deleted.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.until != 0 && self.until <= now.as_second()
+    }
+
     /// The id of the entry, for display.
     pub fn id(&self) -> &str {
         self.position.split_once('#').map_or(&self.position, |(_, id)| id)
     }
+}
+
+/// The time of a position; `None` if the position is malformed.
+pub fn time_of(position: &str) -> Option<Timestamp> {
+    Timestamp::from_millisecond(position.split('#').next()?.parse().ok()?).ok()
 }
 
 /// A link. New fields need a default that is not serialized, because the digest is computed from
@@ -117,6 +144,12 @@ impl Link {
             previous: head.map_or_else(|| beginning(project), |head| head.digest.clone()),
             previous_expires_at,
         }
+    }
+
+    /// Whether the link was made too late for any of its entries that have not expired
+    /// ([`MOST_LAG`]).
+    pub fn is_late(&self, now: Timestamp) -> bool {
+        self.entries.iter().any(|entry| !entry.has_expired(now) && entry.is_overdue(self.linked_at))
     }
 
     /// The digest that the next link and the head contain.

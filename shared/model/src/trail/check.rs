@@ -21,6 +21,15 @@ pub enum Problem {
     /// An entry differs from the record in its link.
     #[error("entry {0} was changed")]
     EntryChanged(String),
+    /// The entry states another time or id than its place in the table, or never expires.
+    #[error("entry {0} does not fit its place in the table: it was changed or backdated")]
+    EntryMisplaced(String),
+    /// The entry is older than the project, so lists leave it out.
+    #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
+    EntryHidden(String),
+    /// The entry has not been linked for longer than a worker may take.
+    #[error("entry {0} has had no link for more than a day: no worker ran, or its link was removed")]
+    EntryOverdue(String),
     /// No link covers the entry.
     #[error("entry {0} is not in any link: it was added later, or its link was removed")]
     EntryAdded(String),
@@ -33,7 +42,10 @@ pub enum Problem {
     /// The link has the wrong number, or the digest of another predecessor.
     #[error("link {0} does not follow the one before it")]
     LinkMoved(u64),
-    /// There are links but no head.
+    /// The link was made longer after its entries than a worker may take.
+    #[error("link {0} was made more than a day after its entries: no worker ran, or earlier links were removed")]
+    LinkLate(u64),
+    /// There are links, or entries that must have had links, but no head.
     #[error("the head of the chain is missing")]
     HeadMissing,
     /// The head's MAC is wrong.
@@ -42,6 +54,9 @@ pub enum Problem {
     /// The head refers to a link other than the last one.
     #[error("the head of the chain does not match its last link {0}")]
     HeadMoved(u64),
+    /// There is a trail but no project.
+    #[error("the project does not exist, but its trail does: the project's item was removed")]
+    ProjectMissing,
     /// The expected link differs or is missing, possibly because it has expired.
     #[error("link {0} is missing, has expired, or is not the expected one")]
     Unexpected(u64),
@@ -54,6 +69,27 @@ pub struct ExpectedLink {
     pub number: u64,
     /// The digest of the link.
     pub digest: Digest,
+}
+
+/// The links recorded elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct RecordedLinks {
+    /// A link that must still exist.
+    pub expected: Option<ExpectedLink>,
+    /// Another such link. The operator has checked the entries that it and earlier links cover, so
+    /// these links may be late.
+    pub accepted: Option<ExpectedLink>,
+}
+
+/// An entry found in the table.
+#[derive(Debug, Clone)]
+pub struct FoundEntry {
+    /// The entry as a link would record it.
+    pub covered: CoveredEntry,
+    /// Whether the entry states another time or id than its place in the table, or never expires.
+    pub is_misplaced: bool,
+    /// Whether the entry is older than the project.
+    pub is_hidden: bool,
 }
 
 /// The result of checking a day.
@@ -78,7 +114,10 @@ pub struct Chain<'a> {
     now: Timestamp,
     /// The head that the chain would have if it ended here.
     last: Option<Head>,
-    expected: Option<ExpectedLink>,
+    /// The recorded links not found so far.
+    expected: Vec<ExpectedLink>,
+    /// The number of the last link that may be late.
+    accepted: u64,
     /// The entries covered so far, by day.
     days: BTreeMap<Date, CoveredDay>,
 }
@@ -93,8 +132,10 @@ pub struct CoveredDay {
 
 impl<'a> Chain<'a> {
     /// A check that starts at the beginning of a chain.
-    pub fn new(project: &'a ProjectId, keys: &'a TrailKeys, expected: Option<ExpectedLink>, now: Timestamp) -> Self {
-        Self { project, keys, now, last: None, expected, days: BTreeMap::new() }
+    pub fn new(project: &'a ProjectId, keys: &'a TrailKeys, recorded: RecordedLinks, now: Timestamp) -> Self {
+        let accepted = recorded.accepted.as_ref().map_or(0, |link| link.number);
+        let expected = recorded.expected.into_iter().chain(recorded.accepted).collect();
+        Self { project, keys, now, last: None, expected, accepted, days: BTreeMap::new() }
     }
 
     /// Checks the next link; `None` is a link that cannot be parsed. Returns whether the link is
@@ -107,9 +148,7 @@ impl<'a> Chain<'a> {
         covered.problem = covered.problem.take().or(problem);
         let Some((link, _)) = link else { return false };
         let last = Head::of(&link);
-        if self.expected.as_ref().is_some_and(|expected| expected.number == number && expected.digest == last.digest) {
-            self.expected = None;
-        }
+        self.expected.retain(|expected| expected.number != number || expected.digest != last.digest);
         self.last = Some(last);
         if is_authentic {
             covered.entries.extend(link.entries.into_iter().map(|entry| (entry.position.clone(), entry)));
@@ -129,14 +168,15 @@ impl<'a> Chain<'a> {
         if link.number != number || number < next {
             return Some(Problem::LinkMoved(number));
         }
-        if number > next {
-            // Links expire in order: if the previous link may have expired, so may all earlier
-            // ones.
-            let may_be_gone = link.previous_expires_at <= self.now.as_second();
-            return (!may_be_gone).then(|| self.missing_before(number));
-        }
         let expected = self.last.as_ref().map_or_else(|| beginning(self.project), |last| last.digest.clone());
-        (link.previous != expected).then_some(Problem::LinkMoved(number))
+        // Links expire in order: if the previous link may have expired, so may all earlier ones.
+        if number > next && link.previous_expires_at > self.now.as_second() {
+            return Some(self.missing_before(number));
+        }
+        if number == next && link.previous != expected {
+            return Some(Problem::LinkMoved(number));
+        }
+        (number > self.accepted && link.is_late(self.now)).then_some(Problem::LinkLate(number))
     }
 
     /// The number of the link that follows the last one taken.
@@ -158,11 +198,13 @@ impl<'a> Chain<'a> {
         std::mem::replace(&mut self.days, rest)
     }
 
-    /// Ends the check by comparing the head with the last link, and checking that the expected link
-    /// was present. Returns the covered entries of the remaining days, and the first problem.
-    pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Option<Problem>) {
-        let problem = self.problem_of_head(head).or_else(|| self.unexpected(head));
-        (self.days, problem)
+    /// Ends the check by comparing the head with the last link, and checking that the recorded
+    /// links were present. Returns the covered entries of the remaining days, and the problems.
+    pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Vec<Problem>) {
+        let is_of_head = |link: &&ExpectedLink| head.is_some_and(|(head, _)| head.number == link.number && head.digest == link.digest);
+        let unexpected = self.expected.iter().filter(|link| !is_of_head(link)).map(|link| Problem::Unexpected(link.number));
+        let problems = self.problem_of_head(head).into_iter().chain(unexpected).collect();
+        (self.days, problems)
     }
 
     fn problem_of_head(&self, head: Option<(&Head, &Mac)>) -> Option<Problem> {
@@ -178,46 +220,56 @@ impl<'a> Chain<'a> {
             _ => (head.expires_at > self.now.as_second()).then(|| self.missing_before(head.number + 1)),
         }
     }
-
-    /// The problem that the expected link was neither in the chain nor in the head.
-    fn unexpected(&self, head: Option<(&Head, &Mac)>) -> Option<Problem> {
-        let expected = self.expected.as_ref()?;
-        let is_of_head = head.is_some_and(|(head, _)| head.number == expected.number && head.digest == expected.digest);
-        (!is_of_head).then_some(Problem::Unexpected(expected.number))
-    }
 }
 
 impl CoveredDay {
-    /// Compares the covered entries with the existing ones (`found`). Entries after the position
-    /// `fresh` may still be unlinked.
-    pub fn check(mut self, day: Date, found: impl IntoIterator<Item = CoveredEntry>, fresh: &str, now: Timestamp) -> DayReport {
+    /// Compares the covered entries with the existing ones. Entries after the position `linked` may
+    /// still be unlinked, unless they are overdue.
+    pub fn check(mut self, day: Date, found: impl IntoIterator<Item = FoundEntry>, linked: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
-        let (mut first, now) = (None, now.as_second());
-        for entry in found {
+        let mut first: Option<(String, Problem)> = None;
+        for found in found {
             report.entries += 1;
-            let covered = self.entries.remove(&entry.position);
-            let is_fresh = entry.position.as_str() > fresh;
-            let problem = match covered {
-                Some(covered) if covered == entry => continue,
-                Some(covered) if is_fresh && entry.counts_on(&covered) => {
-                    report.unlinked += 1;
-                    continue;
-                }
-                Some(_) => Problem::EntryChanged(entry.id().to_owned()),
-                None if is_fresh => {
-                    report.unlinked += 1;
-                    continue;
-                }
-                // The link of an expired entry may have expired too.
-                None if entry.until <= now => continue,
-                None => Problem::EntryAdded(entry.id().to_owned()),
-            };
-            first = first.or(Some((entry.position, problem)));
+            let covered = self.entries.remove(&found.covered.position);
+            let of_link = of_link(&found.covered, covered.as_ref(), linked, now);
+            report.unlinked += usize::from(of_link == Ok(false));
+            if let Some(problem) = of_link.err().or_else(|| found.problem(now)) {
+                first = first.or(Some((found.covered.position, problem)));
+            }
         }
-        let missing = self.entries.into_values().filter(|entry| entry.until > now).min_by(|a, b| a.position.cmp(&b.position));
+        let missing = self.entries.into_values().filter(|entry| entry.until > now.as_second()).min_by(|a, b| a.position.cmp(&b.position));
         let missing = missing.map(|entry| (entry.position.clone(), Problem::EntryMissing(entry.id().to_owned())));
         let of_entries = first.into_iter().chain(missing).min_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, problem)| problem);
         report.problem = self.problem.or(of_entries);
         report
     }
 }
+
+/// Compares an entry with its latest record in a link. Returns whether it needs no further link.
+fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, now: Timestamp) -> Result<bool, Problem> {
+    let id = || entry.id().to_owned();
+    let may_be_new = entry.position.as_str() > linked;
+    match covered {
+        Some(covered) if covered == entry => Ok(true),
+        Some(covered) if !(may_be_new && entry.counts_on(covered)) => Err(Problem::EntryChanged(id())),
+        _ if may_be_new && !entry.is_overdue(now) => Ok(false),
+        // The link of an expired entry may have expired, too, and expired entries are not linked.
+        _ if entry.has_expired(now) => Ok(true),
+        _ if may_be_new => Err(Problem::EntryOverdue(id())),
+        _ => Err(Problem::EntryAdded(id())),
+    }
+}
+
+impl FoundEntry {
+    fn problem(&self, now: Timestamp) -> Option<Problem> {
+        let id = || self.covered.id().to_owned();
+        if self.is_misplaced {
+            return Some(Problem::EntryMisplaced(id()));
+        }
+        (self.is_hidden && !self.covered.has_expired(now)).then(|| Problem::EntryHidden(id()))
+    }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

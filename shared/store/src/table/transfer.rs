@@ -6,7 +6,7 @@
 //! eventually consistent reads suffice while nobody writes, or if every later write is conditional
 //! ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::client::Store;
 use crate::table::error::Error;
-use crate::table::item::{Item, Key};
+use crate::table::item::{Item, Key, string};
 
 /// A part of an exported table.
 pub struct Page {
@@ -79,6 +79,16 @@ impl Store {
     pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    /// The partition keys, in a page of the whole table, that contain any of these parts.
+    pub(crate) async fn partitions_with(&self, parts: [&str; 2], after: Option<Item>) -> Result<(BTreeSet<String>, Option<Item>), Error> {
+        let scan = ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after).projection_expression("pk");
+        let scan = scan.filter_expression("contains(pk, :one) OR contains(pk, :other)");
+        let scan = scan.expression_attribute_values(":one", string(parts[0])).expression_attribute_values(":other", string(parts[1]));
+        let answer = self.ask(scan).await?;
+        let partitions = answer.items.unwrap_or_default().iter().filter_map(|item| item.get("pk")?.as_s().ok().cloned()).collect();
+        Ok((partitions, answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
     /// The approximate number of items, which DynamoDB updates every six hours.

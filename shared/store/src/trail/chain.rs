@@ -8,13 +8,14 @@
 //! A link is written on the condition that the head has not changed since it was read, so only one
 //! of two concurrent workers succeeds. Links expire; the head is kept as long as the project.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crypto::digest::Digest;
 use crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::trail::Entry;
+pub use model::trail::chain::time_of;
 use model::trail::chain::{CoveredEntry, Head, Link};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
@@ -54,8 +55,10 @@ pub struct Chain<'a> {
 pub struct DayEntry {
     /// The entry as links record it.
     pub covered: CoveredEntry,
-    /// The entry itself; `None` if it cannot be parsed.
+    /// The entry itself; `None` if it cannot be parsed or does not fit its place in the table.
     pub entry: Option<Entry>,
+    /// Whether the entry does not fit its place in the table.
+    pub is_misplaced: bool,
 }
 
 /// Some entries of a day as links record them, and the position to continue from.
@@ -88,14 +91,18 @@ pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }
 
-/// The time of a position; `None` if the position is malformed.
-pub fn time_of(position: &str) -> Option<Timestamp> {
-    Timestamp::from_millisecond(position.split('#').next()?.parse().ok()?).ok()
-}
-
 /// A position moved back by a duration; empty if the position is malformed.
 pub fn earlier(position: &str, by: SignedDuration) -> String {
     time_of(position).map(|time| sortable(after(time, -by))).unwrap_or_default()
+}
+
+/// The project of this partition of a trail or of its links.
+fn project_of_any(partition: &str) -> Option<ProjectId> {
+    project_of(partition).or_else(|| project_of_links(partition))
+}
+
+fn project_of_links(partition: &str) -> Option<ProjectId> {
+    ProjectId::parse(partition.strip_prefix("P#")?.strip_suffix("#LINKS")?).ok()
 }
 
 /// The project of this partition of a trail; `None` for other partitions in the table's stream.
@@ -173,6 +180,20 @@ impl Store {
         Ok(found)
     }
 
+    /// All projects with entries or links, whether or not the project itself exists. Reads the
+    /// whole table: one unit for each 8 KB.
+    pub async fn projects_with_trails(&self) -> Result<BTreeSet<ProjectId>, Error> {
+        let (mut projects, mut from) = (BTreeSet::new(), None);
+        loop {
+            let (partitions, next) = self.partitions_with(["#TRAIL#", "#LINKS"], from).await?;
+            projects.extend(partitions.iter().filter_map(|partition| project_of_any(partition)));
+            from = next;
+            if from.is_none() {
+                return Ok(projects);
+            }
+        }
+    }
+
     /// The query for all links, oldest first.
     pub(crate) fn links(&self, project: &ProjectId) -> aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder {
         self.query_prefix(partition(project), LINK)
@@ -188,7 +209,10 @@ impl Store {
         }
         let query = self.query_range(day_partition(project, day), after, before);
         let (items, next) = self.query_page(query).await?;
-        let entry = |item: Item| Ok(DayEntry { entry: trail::read(item.clone()).ok(), covered: covered(item)? });
+        let entry = |item: Item| {
+            let (entry, fits) = trail::parse(item.clone()).map_or((None, true), |(entry, fits)| (Some(entry), fits));
+            Ok(DayEntry { entry: entry.filter(|_| fits), is_misplaced: !fits, covered: covered(item)? })
+        };
         let entries: Vec<DayEntry> = items.into_iter().map(entry).collect::<Result<_, Error>>()?;
         let next = next.and_then(|_| entries.last().map(|entry| entry.covered.position.clone()));
         // The range includes its start, which belongs to the previous page.
@@ -219,8 +243,7 @@ impl Store {
 /// The key of a link or head, the authenticated text, and its MAC. `None` for other items.
 fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
     let Some(key) = Key::of(item) else { return Ok(None) };
-    let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());
-    let Some(project) = project else { return Ok(None) };
+    let Some(project) = project_of_links(&key.pk) else { return Ok(None) };
     let (text, mac) = if key.sk == HEAD {
         let SignedItem { of, mac }: SignedItem<Head> = entity(item.clone())?;
         (of.text(&project), mac)

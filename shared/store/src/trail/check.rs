@@ -10,13 +10,13 @@ use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::project::retention::max_retention;
-use model::trail::chain::{CoveredEntry, Link, OVERLAP};
-use model::trail::check::{Chain, CoveredDay, DayReport, ExpectedLink, Problem};
+use model::trail::chain::{Link, OVERLAP, time_of};
+use model::trail::check::{Chain, CoveredDay, DayReport, FoundEntry, Problem, RecordedLinks};
 use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::table::{Error, Item, Key, Store, entity};
-use crate::trail::chain::{SignedItem, earlier, number_of, time_of};
+use crate::trail::chain::{DayEntry, SignedItem, earlier, number_of};
 use crate::trail::day;
 
 /// How long expired items may still be in the table.
@@ -27,8 +27,8 @@ const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub struct TrailReport {
     /// The number and digest of the last link, as the head states them; `None` if there is no head.
     pub last: Option<(u64, Digest)>,
-    /// The problem with the chain as a whole, if any.
-    pub problem: Option<Problem>,
+    /// The problems with the chain as a whole.
+    pub problems: Vec<Problem>,
 }
 
 /// Compares the days of the trail in order.
@@ -37,9 +37,13 @@ struct Days<'a> {
     project: &'a ProjectId,
     /// The next day to compare.
     next: Date,
-    /// Entries after this position are too new to need a link.
-    fresh: String,
+    /// Entries after this position may be too new to have a link.
+    linked: String,
+    /// When the project was created; `None` if it does not exist.
+    created_at: Option<Timestamp>,
     now: Timestamp,
+    /// Whether there are entries that must have had links.
+    is_overdue: bool,
 }
 
 impl Store {
@@ -49,14 +53,17 @@ impl Store {
         &self,
         project: &ProjectId,
         keys: &TrailKeys,
-        expected: Option<ExpectedLink>,
+        recorded: RecordedLinks,
         now: Timestamp,
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
-        let (first, max_age) = (self.trail_head(project).await?, max_retention() + LATE_EXPIRY);
-        let fresh = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
-        let mut days = Days { store: self, project, next: day(after(now, -max_age)), fresh, now };
-        let (mut chain, mut from, mut seen) = (Chain::new(project, keys, expected, now), None, None);
+        let (row, first) = tokio::try_join!(self.project(project), self.trail_head(project))?;
+        // Without a head, no entry is known to be linked.
+        let linked = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
+        let created_at = row.map(|row| row.project.created_at);
+        let next = day(after(now, -(max_retention() + LATE_EXPIRY)));
+        let mut days = Days { store: self, project, next, linked, created_at, now, is_overdue: false };
+        let (mut chain, mut from, mut seen) = (Chain::new(project, keys, recorded, now), None, None);
         let head = loop {
             let (items, next) = self.query_page(self.links(project).set_exclusive_start_key(from.clone())).await?;
             let is_end = next.is_none();
@@ -83,10 +90,16 @@ impl Store {
             }
             seen = number;
         };
-        let (rest, problem) = chain.end(head.as_ref().map(|head| (&head.of, &head.mac)));
+        let (rest, mut problems) = chain.end(head.as_ref().map(|head| (&head.of, &head.mac)));
         let end = day(after(now, SignedDuration::from_hours(48)));
         days.compare(rest, end, &mut report).await?;
-        Ok(TrailReport { last: head.map(|head| (head.of.number, head.of.digest)), problem })
+        if head.is_none() && days.is_overdue && !problems.contains(&Problem::HeadMissing) {
+            problems.push(Problem::HeadMissing);
+        }
+        if days.created_at.is_none() {
+            problems.push(Problem::ProjectMissing);
+        }
+        Ok(TrailReport { last: head.map(|head| (head.of.number, head.of.digest)), problems })
     }
 }
 
@@ -108,33 +121,45 @@ impl Days<'_> {
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();
-            report(covered.check(day, self.entries(day).await?, &self.fresh, self.now));
+            report(self.check(day, covered).await?);
         }
         while self.next < end {
-            let day = self.next;
-            let (covered, entries) = (covered.remove(&day).unwrap_or_default(), self.entries(day).await?);
-            let of_day = covered.check(day, entries, &self.fresh, self.now);
+            let covered = covered.remove(&self.next).unwrap_or_default();
+            let of_day = self.check(self.next, covered).await?;
             if of_day.entries > 0 || of_day.links > 0 {
                 report(of_day);
             }
-            let Ok(tomorrow) = day.tomorrow() else { break };
+            let Ok(tomorrow) = self.next.tomorrow() else { break };
             self.next = tomorrow;
         }
         for (day, covered) in covered {
-            report(covered.check(day, self.entries(day).await?, &self.fresh, self.now));
+            report(self.check(day, covered).await?);
         }
         Ok(())
     }
 
-    async fn entries(&self, day: Date) -> Result<Vec<CoveredEntry>, Error> {
+    async fn check(&mut self, day: Date, covered: CoveredDay) -> Result<DayReport, Error> {
+        let report = covered.check(day, self.entries(day).await?, &self.linked, self.now);
+        self.is_overdue |= matches!(report.problem, Some(Problem::EntryOverdue(_)));
+        Ok(report)
+    }
+
+    async fn entries(&self, day: Date) -> Result<Vec<FoundEntry>, Error> {
         let (mut entries, mut after) = (Vec::new(), String::new());
         loop {
             let page = self.store.day_of_trail(self.project, day, &after, "~").await?;
-            entries.extend(page.entries.into_iter().map(|entry| entry.covered));
+            entries.extend(page.entries.into_iter().map(|entry| self.found(entry)));
             match page.next {
                 Some(next) => after = next,
                 None => return Ok(entries),
             }
         }
+    }
+
+    fn found(&self, DayEntry { covered, is_misplaced, .. }: DayEntry) -> FoundEntry {
+        // A request may begin before the project that it creates, and counted entries have the
+        // time of their minute.
+        let is_hidden = covered.at().zip(self.created_at).is_some_and(|(at, created_at)| after(at, OVERLAP) < created_at);
+        FoundEntry { covered, is_misplaced, is_hidden }
     }
 }

@@ -88,8 +88,29 @@ pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into()
 }
 
+/// The entry of an item; [`Error::Refused`] if it does not fit its place in the table.
 pub(crate) fn read(item: Item) -> Result<Entry, Error> {
-    let count = number(&item, "n");
+    let (entry, fits) = parse(item)?;
+    if fits {
+        Ok(entry)
+    } else {
+        Err(Error::Refused(format!("the trail entry {} does not fit its place in the table: run `gateway audit verify`", entry.id)))
+    }
+}
+
+/// The entry of an item, and whether it fits its place in the table: its time and id are those of
+/// the keys, by which entries are sorted, filtered and linked, and it expires.
+fn parse(item: Item) -> Result<(Entry, bool), Error> {
+    let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());
+    let (day_of_key, position_of_key) = (text("pk").and_then(|pk| pk.rsplit_once('#')).map(|(_, day)| day.to_owned()), text("sk").cloned());
+    let of_index = text("gsi1pk").cloned().zip(text("gsi1sk").cloned());
+    let (count, expires) = (number(&item, "n"), number::<i64>(&item, table::TTL).is_some());
     let entry: Entry = entity(item)?;
-    Ok(Entry { count: count.unwrap_or(entry.count), ..entry })
+    let position = position(entry.at, entry.id);
+    let is_of_user = |(user, of_user): (String, String)| {
+        of_user == position && user.rsplit_once('#').map(|(_, user)| user.to_owned()) == entry.user_id.map(|user| user.to_string())
+    };
+    let fits = day_of_key == Some(day(entry.at).to_string()) && position_of_key.as_ref() == Some(&position);
+    let fits = fits && of_index.is_none_or(is_of_user) && expires;
+    Ok((Entry { count: count.unwrap_or(entry.count), ..entry }, fits))
 }
