@@ -3,7 +3,7 @@
 //!
 //! The SDK's own client includes HTTP/2 and the system's certificates, which slow down every cold
 //! start and which no function needs. This client trusts the root certificates of AWS's endpoints
-//! (`connector/roots.pem`) and the operator's, and uses the operator's proxy.
+//! (`roots.pem`) and the operator's, and uses the operator's proxy.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use wire::environment::Error;
 
 /// The five roots of Amazon Trust Services: Amazon Root CA 1 to 4, and the root of Starfield
 /// Services.
-const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
+const ROOTS: &[u8] = include_bytes!("roots.pem");
 
 /// The time limit for a TCP connection, short because a function's endpoints are in its region.
 const CONNECT: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ mod tests {
         let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(AsRef::as_ref).filter(is_amazons);
         let roots: Vec<String> = roots.map(pem).collect();
         assert_eq!(roots.len(), 5);
-        expect_test::expect_file!["connector/roots.pem"].assert_eq(&roots.concat());
+        expect_test::expect_file!["roots.pem"].assert_eq(&roots.concat());
     }
 
     fn pem(der: &[u8]) -> String {
