@@ -16,10 +16,11 @@ Requests with server or admin access can create teams, memberships and invitatio
 maximum. The others are part of their owner's item, which every request reads, so the maximum
 applies to servers as well.
 
-Anonymous users have no quota: these operations respond with 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
-unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody,
-create a team's keys or upload pictures (a user has only one picture, but it can be large). A
-personal team that the project gives its users (`create_team_on_sign_up`) does not count.
+Anonymous users have no quota: these operations respond with 401
+`ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`, unless the project's `config.anonymous_creation_enabled` is
+`true`. They can never invite anybody, create a team's keys or upload pictures (a user has only one
+picture, but it can be large). A personal team that the project gives its users
+(`create_team_on_sign_up`) does not count.
 
 `config.max_teams_per_user` sets the number of teams, from 0 to 200.
 

@@ -121,8 +121,8 @@ pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location:
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
 
-/// Implements `Deserr` for a type whose values are made from simpler ones by a function. The error of
-/// the function completes a sentence that begins with the path of the value.
+/// Implements `Deserr` for a type whose values are made from simpler ones by a function. The
+/// function's error completes a sentence that begins with the path of the value.
 #[macro_export]
 macro_rules! deserr_from {
     ($type:ty, $from:ty, $make:expr) => {

@@ -10,13 +10,16 @@ use support::TestApp;
 use super::chain::{check, delete, entries, id, items, moved, put, set, text, three_days};
 use super::{ACTIVITY, AUDIT_LOG, DAY, page, rename};
 
+/// A change to a forged entry.
+type Forgery<'a> = &'a dyn Fn(&TestApp, &mut Item);
+
 const FORGED: &str = "019b7a2c-0000-7000-8000-000000000003";
 
 #[tokio::test]
 async fn an_entry_that_does_not_fit_its_place_is_reported_and_never_listed() {
     let at = |time: Timestamp| AttributeValue::N(time.as_millisecond().to_string());
     let earlier = |app: &TestApp| app.now().checked_sub(SignedDuration::from_mins(5)).unwrap();
-    let changes: [&dyn Fn(&TestApp, &mut Item); 6] = [
+    let changes: [Forgery<'_>; 6] = [
         &|app, item| set(item, "at", at(earlier(app))),
         &|app, item| set(item, "at", at(app.now().checked_add(DAY).unwrap())),
         &|_, item| set(item, "id", text("019b7a2c-0000-7000-8000-000000000004")),

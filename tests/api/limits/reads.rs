@@ -89,7 +89,7 @@ async fn a_session_that_read_little_reads_on_at_a_full_address() {
 
 /// The settings of a project may be large, and each request reads them.
 #[tokio::test]
-async fn the_settings_of_a_project_do_not_count_as_reads_unless_they_are_all_that_is_read() {
+async fn settings_count_as_reads_only_where_nothing_else_is_read() {
     let app = TestApp::start_with(only(Rule::ReadAddress, QUOTA, 600)).await;
     let condition = format!("email.startsWith(\"{}\")", "x".repeat(2000));
     let rule = |n| json!({ "id": format!("r{n}"), "enabled": true, "priority": n, "condition": condition, "action": { "type": "reject" } });

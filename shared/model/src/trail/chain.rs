@@ -12,7 +12,7 @@
 //! | the time that an entry states is changed before it is linked | the time in its key |
 //! | an entry is added to the past | no link covers it: the worker ignores entries that are more than [`OVERLAP`] older than the latest linked entry |
 //! | a link is removed or changed | the numbers and digests of later links, or the head |
-//! | all links are removed | entries that are older than [`MOST_LAG`] have no link; the worker links them, but each of these links was made too late |
+//! | all links are removed | entries that are older than [`MAX_LAG`] have no link; the worker links them, but each of these links was made too late |
 //! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
 //! A link expires with the last of its entries, and never before an earlier link. So the unexpired
@@ -32,7 +32,7 @@ pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// How much later than its entries a link may be made: the table's stream keeps a change for
 /// a day, and the rest is for the work itself. A link may be later if no worker ran for that long,
 /// but also if somebody removed the links that covered its entries before.
-pub const MOST_LAG: SignedDuration = SignedDuration::from_hours(26);
+pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then has about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
 
@@ -64,9 +64,9 @@ impl CoveredEntry {
         time_of(&self.position)
     }
 
-    /// Whether the entry is older than any that need not be linked yet ([`MOST_LAG`]).
+    /// Whether the entry is older than any that need not be linked yet ([`MAX_LAG`]).
     pub fn is_overdue(&self, now: Timestamp) -> bool {
-        self.at().is_none_or(|at| after(at, MOST_LAG) < now)
+        self.at().is_none_or(|at| after(at, MAX_LAG) < now)
     }
 
     /// Whether the entry has expired, so that it may have been deleted.
@@ -147,7 +147,7 @@ impl Link {
     }
 
     /// Whether the link was made too late for any of its entries that have not expired
-    /// ([`MOST_LAG`]).
+    /// ([`MAX_LAG`]).
     pub fn is_late(&self, now: Timestamp) -> bool {
         self.entries.iter().any(|entry| !entry.has_expired(now) && entry.is_overdue(self.linked_at))
     }
