@@ -246,7 +246,7 @@ async fn begin(
     };
     let begin = app.store.begin_authorization(&state, &authorization);
     match admitted {
-        Some(admitted) => admitted.beside(begin).await?,
+        Some(admitted) => admitted.counted_with(begin).await?,
         None => begin.await?,
     }
     Ok(match mode {

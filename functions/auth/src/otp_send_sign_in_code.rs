@@ -85,6 +85,6 @@ pub async fn handle(
     let recipient = gate::recipient(&access, &stored.email, address).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
-    admitted.beside(app.store.transact(writes)).await?;
+    admitted.counted_with(app.store.transact(writes)).await?;
     Ok(Json(SentSignInCode { nonce: code.nonce() }))
 }

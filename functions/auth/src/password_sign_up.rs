@@ -90,7 +90,7 @@ pub async fn handle(
         let email = CodeEmail { app: &app, project: &access.project.id, callback, now };
         writes.extend(email.verification(recipient, &user, channel)?);
     }
-    match admitted.beside(app.store.transact(writes)).await {
+    match admitted.counted_with(app.store.transact(writes)).await {
         Ok(()) => {
             if version.is_some() {
                 app.store.name_personal_team(&access.project.id, &user).await;

@@ -71,7 +71,7 @@ pub async fn handle(
     let sender = limited_to(&access)?.and(access.user.as_ref()).map(|user| &user.row.user);
     let (id, mut writes) = invitation::writes(&access, team, sender, (&body.email, recipient), &body.callback_url)?;
     writes.extend(admitted.by_sender());
-    admitted.beside(send(&app, &access.project.id, body.team_id, writes)).await?;
+    admitted.counted_with(send(&app, &access.project.id, body.team_id, writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))
 }
 

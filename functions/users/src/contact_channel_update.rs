@@ -87,7 +87,7 @@ pub async fn handle(
         }
         Ok(by_sender.clone().into_iter().collect())
     });
-    let user = admitted.beside(Box::pin(changed)).await?;
+    let user = admitted.counted_with(Box::pin(changed)).await?;
     let channel = user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     Ok(Json(ContactChannel::of(user_id, channel)))
 }

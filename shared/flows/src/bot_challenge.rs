@@ -2,7 +2,7 @@
 //!
 //! An operation calls [`Check::admit`] once everything else about the request is valid, so that a
 //! request that fails anyway does not use up a solution. It then makes its change [while the
-//! request is counted](Admitted::beside). The counts of recent requests are read only if the
+//! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only if the
 //! request may need a challenge; this costs one more round trip.
 //!
 //! The decision does not depend on whether an account exists, and therefore does not reveal it.
@@ -97,7 +97,7 @@ enum Verdict {
 
 impl AdmittedRequest<'_> {
     /// Does the operation's work while counting the request.
-    pub async fn beside<T>(self, work: impl Future<Output = T>) -> T {
+    pub async fn counted_with<T>(self, work: impl Future<Output = T>) -> T {
         tokio::join!(work, self.count()).0
     }
 

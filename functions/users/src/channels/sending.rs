@@ -35,6 +35,6 @@ pub(crate) async fn send<L>(
     let email = CodeEmail { app: &access.app, project: &access.project.id, callback, now: access.app.clock.now() };
     let mut writes = email.verification(recipient, user, channel)?;
     writes.extend(admitted.by_sender());
-    admitted.beside(access.app.store.transact(writes)).await?;
+    admitted.counted_with(access.app.store.transact(writes)).await?;
     Ok(Json(SUCCESS))
 }
