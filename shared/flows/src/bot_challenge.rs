@@ -2,8 +2,8 @@
 //!
 //! An operation calls [`Check::admit`] once everything else about the request is valid, so that a
 //! request that fails anyway does not use up a solution. It then makes its change [while the
-//! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only if the
-//! request may need a challenge; this costs one more round trip.
+//! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only
+//! if the request may need a challenge; this costs one more round trip.
 //!
 //! The decision does not depend on whether an account exists, and therefore does not reveal it.
 

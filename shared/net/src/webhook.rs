@@ -65,8 +65,8 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Posts a body to an endpoint of a project, which may take `budget` until the status of its answer.
-/// Any status counts as an answer; an error means that there was no answer.
+/// Posts a body to an endpoint of a project, which may take `budget` until the status of its
+/// answer. Any status counts as an answer; an error means that there was no answer.
 pub async fn post(
     (settings, project): (&Settings, &ProjectId),
     url: &str,
