@@ -115,6 +115,7 @@ pub async fn handle(
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    // The only scope of the published SDK.
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
@@ -123,13 +124,15 @@ pub async fn handle(
         return Err(KnownError::OauthExtraScopeNotAvailableWithSharedOauthKeys.into());
     }
     let current = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?;
-    if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
+    let is_linking = query.purpose() == Purpose::Link;
+    if let Some(current) = current.as_ref().filter(|_| is_linking) {
         current.check_fresh(&project, None, &app)?;
         if !project.config.quotas.admits(current.row.user.is_anonymous) {
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    let current = current.filter(|current| query.purpose() == Purpose::Link || current.is_upgraded_by_sign_up());
+    // At sign-in, the token matters only if its anonymous user becomes the new account.
+    let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
@@ -163,23 +166,24 @@ fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, Known
 async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Items), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
-    let secret = Some(&query.client_secret)
-        .filter(|secret| !secret.is_empty() && *secret != NO_KEY)
-        .map(|secret| SecretString::from(secret.clone()));
-    let project_key = project_key(&id);
-    let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
+    // What OAuth calls the client's secret is the project's publishable client key.
+    let client_key = Some(&query.client_secret)
+        .filter(|key| !key.is_empty() && *key != NO_KEY)
+        .map(|key| SecretString::from(key.clone()));
+    let project_item = project_key(&id);
+    let key_item = client_key.as_ref().map(|key| api_key_key(&id, key));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));
-    let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
+    let keys = [Some(&project_item), key_item.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
     let counting = RequestCount::by_place(app, &id, Limit::Authorize, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys.chain(counting.keys())))?;
 
-    let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
+    let Some(project) = items.take(&project_item).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
         limits::unproved(app, None, &caller.place).await?;
         return Err(invalid().into());
     };
-    let key = key_key.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
+    let key = key_item.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
-    prove_client(Scope { app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), wrong_key).await?;
+    prove_client(Scope { app, project: &project, place: &caller.place }, client_key.is_some(), key.as_ref(), wrong_key).await?;
     counting.settle(early, &items).await?;
     Ok((project, items))
 }

@@ -5,8 +5,8 @@
 //! recovery code, an emailed sign-in code, or a passkey. Wrong passwords and codes count against a
 //! limit, and a code works once.
 //!
-//! Credentials added since the session's last proof are not accepted: otherwise the thief of a
-//! session could add one and keep access.
+//! Credentials added since the session's last proof are not accepted: otherwise, someone who stole
+//! the session could add one and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -64,7 +64,7 @@ pub struct Reauthenticate {
     passkey: Option<PasskeyResponse>,
 }
 
-/// The writes that follow a valid proof.
+/// A valid proof, and how to commit it.
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
@@ -80,6 +80,8 @@ pub async fn handle(
     Input { body, .. }: Input<Reauthenticate>,
 ) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    // Second factors and passkeys also change the user, so they are redeemed by code that the
+    // sign-in shares, which commits the proof itself.
     let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await?,
         (None, Some(text), None, None, None) => return by_second_factor(&access, current, &SecondFactorCode::from_app(text)).await,

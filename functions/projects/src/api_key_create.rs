@@ -44,8 +44,8 @@ pub struct CreateApiKey {
 }
 
 impl CreateApiKey {
-    /// The permissions of the server key, if limited.
-    fn permissions(&self) -> Result<Option<BTreeSet<KeyPermission>>, KnownError> {
+    /// Checks the permissions of the server key, if it is limited.
+    fn checked_permissions(&self) -> Result<Option<BTreeSet<KeyPermission>>, KnownError> {
         let Some(permissions) = &self.permissions else { return Ok(None) };
         let problem = |message: &str| Err(ROUTE.schema_error(&Problems::one("body.permissions", message)));
         if self.has_publishable_client_key || self.has_super_secret_admin_key {
@@ -85,16 +85,16 @@ pub async fn handle(
     if expires_at.is_some_and(|time| time <= now) {
         return Err(problem("body.expires_at_millis", "must be in the future").into());
     }
-    let wanted = [
+    let requested = [
         (body.has_publishable_client_key, KeyKind::PublishableClient),
         (body.has_secret_server_key, KeyKind::SecretServer),
         (body.has_super_secret_admin_key, KeyKind::SuperSecretAdmin),
     ];
-    let kinds: Vec<KeyKind> = wanted.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind).collect();
+    let kinds: Vec<KeyKind> = requested.into_iter().filter(|(is_requested, _)| *is_requested).map(|(_, kind)| kind).collect();
     if kinds.is_empty() {
         return Err(problem("body", "must request at least one key").into());
     }
-    let permissions = body.permissions()?;
+    let permissions = body.checked_permissions()?;
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
     new.set.expires_at = expires_at;
     new.set.permissions = permissions;

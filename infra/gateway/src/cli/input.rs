@@ -39,8 +39,8 @@ pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
 }
 
 /// A new password: read from standard input, or generated.
-pub(super) fn new_password(entropy: &Entropy, is_read: bool) -> anyhow::Result<String> {
-    if is_read { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
+pub(super) fn new_password(entropy: &Entropy, from_stdin: bool) -> anyhow::Result<String> {
+    if from_stdin { line() } else { Ok(entropy.code().expose_secret().to_owned()) }
 }
 
 /// Reads the password, which is one line of standard input.

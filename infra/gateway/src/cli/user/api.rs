@@ -126,9 +126,9 @@ impl Delete {
 }
 
 /// Creates a user with a password.
-pub(super) async fn create(session: Session, email: Email, project: Option<&str>, is_read: bool) -> anyhow::Result<()> {
+pub(super) async fn create(session: Session, email: Email, project: Option<&str>, from_stdin: bool) -> anyhow::Result<()> {
     let mut administrator = Administrator::new(session, project).await?;
-    let password = new_password(&Entropy::system(), is_read)?;
+    let password = new_password(&Entropy::system(), from_stdin)?;
     let body = json!({
         "primary_email": email.to_string(),
         "primary_email_verified": true,
@@ -137,7 +137,7 @@ pub(super) async fn create(session: Session, email: Email, project: Option<&str>
     });
     let user = administrator.ask(Method::POST, "/users", Some(&body)).await?;
     say!("created user {} ({email}) in {}", text(&user["id"]), administrator.place());
-    if !is_read {
+    if !from_stdin {
         say!("password: {password}");
     }
     Ok(())

@@ -62,27 +62,27 @@ impl Command {
     }
 }
 
-async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> anyhow::Result<()> {
+async fn create(tools: &Tools, email: Email, id: &ProjectId, from_stdin: bool) -> anyhow::Result<()> {
     let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?.project;
     if !project.config.credential_enabled {
         bail!("sign-in with a password is disabled in project {id}: `project set {id} config.credential_enabled=true` enables it");
     }
-    let text = new_password(&tools.entropy, is_read)?;
+    let text = new_password(&tools.entropy, from_stdin)?;
     let password = Password::from(text.clone());
     password::check(&password, project.password_rules(), [&email])?;
     let app = tools.app()?;
     let mut user = User::new(&app.entropy, app.clock.now());
     user.add_primary_email(&app.entropy, email.clone(), true);
     user.password = Some(app.hasher.hash(&app.entropy, password.secret()).await);
-    let gifts = welcome(&app, &project, &mut user)?;
-    let create = app.store.create_account(id, &user, gifts);
+    let team = welcome(&app, &project, &mut user)?;
+    let create = app.store.create_account(id, &user, team);
     match tools.recorded("gateway-user-create", &project, Vec::new(), create).await? {
         Outcome::Done => {}
         Outcome::EmailTaken(_) => bail!("a user of project {id} already signs in with {email}"),
         Outcome::AccountTaken(_) | Outcome::PasskeyTaken(_) | Outcome::Changed => bail!("the project was changed concurrently: try again"),
     }
     say!("created user {} ({email}) in project {id}", user.id);
-    if !is_read {
+    if !from_stdin {
         say!("password: {text}");
     }
     Ok(())

@@ -82,7 +82,7 @@ fn drop_fragments(all: &mut Flat, written: &Flat) {
         for id in ids(all).difference(&ids(written)) {
             let entry = format!("{record}.{id}");
             if !all.contains_key(&format!("{entry}.{field}")) {
-                flat::cut(all, &entry);
+                flat::remove_tree(all, &entry);
             }
         }
     }
@@ -134,12 +134,12 @@ fn without_effect(project: &Project, levels: &Levels) -> Flat {
     };
     let mut all = levels.rendered();
     // Older versions stored paths with more names than now permitted.
-    all.retain(|path, value| !value.is_null() && flat::names(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
+    all.retain(|path, value| !value.is_null() && flat::depth(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
     // Older versions stored a provider without the placeholder for its secret.
     for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
         all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
     }
-    flat::without_buried(all)
+    flat::without_shadowed(all)
 }
 
 /// The id of the entry of `record` at or above a path; `None` for other paths.

@@ -1,4 +1,5 @@
-//! Configurations by path: values whose keys are dotted paths.
+//! Configurations by path: flat values with dotted paths as keys (`{"a.b": 1}`), made from nested
+//! ones (`{"a": {"b": 1}}`) or from a mixture of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ pub(crate) fn is_at_or_below(path: &str, key: &str) -> bool {
 }
 
 /// The number of names in a path.
-pub(crate) fn names(path: &str) -> usize {
+pub(crate) fn depth(path: &str) -> usize {
     path.split('.').count()
 }
 
@@ -34,7 +35,7 @@ pub(crate) fn below<'a>(all: &'a Flat, key: &str) -> impl Iterator<Item = (&'a S
 }
 
 /// Removes `key` and everything below it.
-pub(crate) fn cut(all: &mut Flat, key: &str) {
+pub(crate) fn remove_tree(all: &mut Flat, key: &str) {
     let paths: Vec<String> = below(all, key).map(|(path, _)| path.clone()).collect();
     all.remove(key);
     for path in paths {
@@ -42,6 +43,7 @@ pub(crate) fn cut(all: &mut Flat, key: &str) {
     }
 }
 
+/// Adds a nested value at a path.
 pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
     match value {
         Value::Object(object) if !object.is_empty() => {
@@ -61,7 +63,8 @@ pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     keys.sort_by_key(|key| key.matches('.').count());
     let mut all = Flat::new();
     for key in keys {
-        cut(&mut all, key);
+        remove_tree(&mut all, key);
+        // A value below a cleared key sets that key again.
         for parent in with_parents(key).skip(1) {
             if all.get(parent).is_some_and(Value::is_null) {
                 all.remove(parent);
@@ -73,20 +76,20 @@ pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
 }
 
 /// The values, except those below another value, which an object cannot represent.
-pub(crate) fn without_buried(all: Flat) -> Flat {
+pub(crate) fn without_shadowed(all: Flat) -> Flat {
     let is_value = |path: &str| all.get(path).is_some_and(|value| !value.is_object());
-    let is_buried = |path: &str| with_parents(path).skip(1).any(is_value);
-    all.iter().filter(|(path, _)| !is_buried(path)).map(|(path, value)| (path.clone(), value.clone())).collect()
+    let is_shadowed = |path: &str| with_parents(path).skip(1).any(is_value);
+    all.iter().filter(|(path, _)| !is_shadowed(path)).map(|(path, value)| (path.clone(), value.clone())).collect()
 }
 
 /// Removes keys, and everything below them, from an object whose top-level keys may be dotted
 /// paths, in one pass. Objects that become empty are removed, too.
-pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
-    values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !is_emptied(path, value, keys));
+pub(crate) fn remove_all(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
+    values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !remove_below(path, value, keys));
 }
 
 /// Removes keys from the members of the value at `path`. Returns whether this left an empty object.
-fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
+fn remove_below(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     let Value::Object(members) = value else { return false };
     let below = format!("{path}.");
     if members.is_empty() || keys.range(below.as_str()..).next().is_none_or(|key| !key.starts_with(&below)) {
@@ -94,17 +97,17 @@ fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     }
     members.retain(|name, value| {
         let path = format!("{below}{name}");
-        !keys.contains(path.as_str()) && !is_emptied(&path, value, keys)
+        !keys.contains(path.as_str()) && !remove_below(&path, value, keys)
     });
     members.is_empty()
 }
 
-/// The records of a configuration with entries that are kept whole.
+/// The records of a configuration whose entries are stored as one key each.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
 /// A nested configuration as an object with dotted paths: one key per value, except that an entry
 /// of a record is a single key with an object.
-pub(crate) fn entries(nested: Value) -> Map<String, Value> {
+pub(crate) fn from_nested(nested: Value) -> Map<String, Value> {
     let mut all = Flat::new();
     flatten(String::new(), nested, &mut all);
     let mut values = Map::new();
@@ -112,11 +115,12 @@ pub(crate) fn entries(nested: Value) -> Map<String, Value> {
         let record =
             RECORDS.iter().find_map(|record| path.strip_prefix(record)?.strip_prefix('.')?.split_once('.').map(|rest| (record, rest)));
         match record {
-            Some((record, (id, field))) => values
-                .entry(format!("{record}.{id}"))
-                .or_insert_with(|| Value::Object(Map::new()))
-                .as_object_mut()
-                .map_or((), |entry| insert(entry, field, value)),
+            Some((record, (id, field))) => {
+                let entry = values.entry(format!("{record}.{id}")).or_insert_with(|| Value::Object(Map::new()));
+                if let Some(entry) = entry.as_object_mut() {
+                    insert(entry, field, value);
+                }
+            }
             None if path.is_empty() => {}
             None => drop(values.insert(path, value)),
         }

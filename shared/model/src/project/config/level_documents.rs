@@ -85,7 +85,7 @@ impl LevelDocuments {
             }
             LevelChange::Reset(keys) => {
                 for key in keys {
-                    flat::cut(&mut all, key);
+                    flat::remove_tree(&mut all, key);
                     all.extend(
                         below.iter().filter(|(path, _)| is_at_or_below(path, key)).map(|(path, value)| (path.clone(), value.clone())),
                     );
@@ -100,7 +100,7 @@ impl LevelDocuments {
 fn set(all: &mut Flat, key: &str, value: &Value) {
     let mut new = Flat::new();
     flatten(key.to_owned(), value.clone(), &mut new);
-    flat::cut(all, key);
+    flat::remove_tree(all, key);
     for path in new.keys() {
         if let Some(other) = other_name(path) {
             all.remove(&other);
@@ -123,7 +123,7 @@ pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
         let had_members = !members.is_empty();
         for parent in [TEMPLATES, THEMES] {
             if let Some(rest) = parent.strip_prefix(key).and_then(|rest| rest.strip_prefix('.')) {
-                flat::remove(members, &BTreeSet::from([rest]));
+                flat::remove_all(members, &BTreeSet::from([rest]));
             }
         }
         if had_members && members.is_empty() {

@@ -63,7 +63,7 @@ impl Levels {
     /// apps that the SDK's own service enables in a new project.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
-        let own = |level| flat::entries(all.overrides(level));
+        let own = |level| flat::from_nested(all.overrides(level));
         let mut environment = own(Level::Environment);
         environment.extend(OF_NEW_PROJECTS.map(|(path, value)| (path.to_owned(), Value::Bool(value))));
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
@@ -144,7 +144,7 @@ impl Levels {
                 ));
             }
         }
-        flat::remove(self.at_mut(level), &keys.iter().map(String::as_str).collect());
+        flat::remove_all(self.at_mut(level), &keys.iter().map(String::as_str).collect());
         Ok(())
     }
 
@@ -172,7 +172,7 @@ impl Levels {
         let value = key.split('.').try_fold(all, |value, name| value.get(name));
         let level = if Level::Project.holds(key) { Level::Project } else { Level::Environment };
         let stored = self.at_mut(level);
-        flat::remove(stored, &BTreeSet::from([key]));
+        flat::remove_all(stored, &BTreeSet::from([key]));
         stored.insert(key.to_owned(), value.unwrap_or(absent).clone());
     }
 
@@ -186,7 +186,7 @@ impl Levels {
             let values = self.at_mut(level);
             let references = permissions::references(&flat::from_values(values), old);
             let paths: Vec<String> = references.iter().map(|(object, _)| format!("{object}.{old}")).collect();
-            flat::remove(values, &paths.iter().map(String::as_str).chain([definition.as_str()]).collect());
+            flat::remove_all(values, &paths.iter().map(String::as_str).chain([definition.as_str()]).collect());
             if let Some(new) = new {
                 values.extend(references.into_iter().map(|(object, value)| (format!("{object}.{new}"), value)));
             }
@@ -235,7 +235,7 @@ fn check_length(key: &str) -> Result<(), Problems> {
         let start: String = key.chars().take(60).collect();
         return Err(Problems::one(&format!("{start}…"), format!("must be at most {MAX_KEY} bytes long")));
     }
-    if flat::names(key) > MAX_NAMES {
+    if flat::depth(key) > MAX_NAMES {
         return Err(Problems::one(key, format!("must have at most {MAX_NAMES} names, separated by dots")));
     }
     Ok(())
@@ -254,7 +254,7 @@ fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> 
     for (name, value) in members {
         let path = format!("{path}.{name}");
         check_name(&path, name)?;
-        if flat::names(&path) > MAX_NAMES {
+        if flat::depth(&path) > MAX_NAMES {
             return Err(Problems::one(&path, format!("must have at most {MAX_NAMES} names, separated by dots")));
         }
         check_value(level, &path, value)?;

@@ -83,7 +83,7 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // In settings, and in the result of `flat::without_buried`, no value is below another.
+        // In settings, and in the result of `flat::without_shadowed`, no value is below another.
         self.try_nested().unwrap_or_default()
     }
 
