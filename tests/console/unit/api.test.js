@@ -137,7 +137,7 @@ test("the empty pages of a search are skipped, up to a limit", async () => {
     [null, "1", "2"],
   );
   const endless = answering(page([], "again"));
-  const found = await nextRows(new Api(() => CREDENTIALS, { fetch: endless.fetch }), "/users", {}, undefined, { most: 3 });
+  const found = await nextRows(new Api(() => CREDENTIALS, { fetch: endless.fetch }), "/users", {}, undefined, { max: 3 });
   assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
 });
 
