@@ -98,7 +98,7 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
     Ok(TeamAccess { row: row.ok_or_else(|| no_team(team))?, members })
 }
 
-/// The writes of a new team with its creator as a member, without the write of the user.
+/// The writes that create a team with its creator as a member, except the write to the user.
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);

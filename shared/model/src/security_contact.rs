@@ -74,8 +74,8 @@ impl SecurityContact {
     }
 }
 
-/// Whether a text is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long. Only
-/// printable ASCII is permitted, so that it cannot begin a new line of the document.
+/// Whether a string is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long.
+/// Only printable ASCII is permitted, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
     let is_plain = text.len() <= MAX_CONTACT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };

@@ -1,5 +1,5 @@
-//! Emails that invite to a team. One transaction writes the invitation, its code, the outbox entry
-//! and the counts of the recipient.
+//! Team invitation emails. One transaction writes the invitation, its code, the outbox entry and
+//! the counts of the recipient.
 
 use errors::Error;
 use model::code::Code;

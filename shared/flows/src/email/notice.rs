@@ -109,7 +109,7 @@ impl AccountChanges<'_> {
     }
 }
 
-/// The writes of the notices of a sign-in from a place where the account was not used before. Only
+/// The writes that notify of a sign-in from a place where the account had not been used. Only
 /// verified addresses are notified: any other may belong to a stranger, whom the account's creator
 /// could flood by signing in from many places. Someone who verified an address without a session
 /// may be the account's owner; if not, the link lets them lock the creator out.

@@ -50,7 +50,7 @@ impl AnyEmail {
     }
 }
 
-/// Whether a text is a host name. The last label must have a letter, otherwise the text is an IP
+/// Whether a string is a host name. The last label must have a letter, otherwise the text is an IP
 /// address (URL Standard, "ends in a number").
 fn is_host(text: &str) -> bool {
     let top = text.rsplit('.').next().unwrap_or_default();

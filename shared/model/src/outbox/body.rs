@@ -95,7 +95,7 @@ impl RenderedEmail {
 }
 
 impl OutboxEntry {
-    /// When the email was sent, skipped or given up; `None` if it has not ended.
+    /// When the email was sent, skipped or given up; `None` if none of these has happened yet.
     pub fn ended_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Sent { at, .. } | Stage::Skipped { at, .. } | Stage::ServerError { at, .. } => Timestamp::from_millisecond(at).ok(),
@@ -103,7 +103,7 @@ impl OutboxEntry {
         }
     }
 
-    /// When the bodies count as erased; `None` if the email has not ended.
+    /// When the bodies count as erased; `None` until the email is sent, skipped or given up.
     fn erased_at(&self) -> Option<Timestamp> {
         self.ended_at().map(|end| after(end, BODY_LIFE))
     }

@@ -2,9 +2,9 @@
 //! project: see [`ApiKey`](crate::project::ApiKey).
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
-//! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for at most [`ENDED_FOR`]. Adding a key drops older ended keys and, if many have ended, those
-//! created first.
+//! conditional write, and one read checks the key and its owner together. Ended (expired or
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops those that ended
+//! earlier and, if many are left, those created first.
 
 pub mod owner;
 pub mod text;

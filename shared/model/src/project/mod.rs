@@ -148,7 +148,7 @@ pub struct ProjectConfig {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// The first registrations of providers that were removed, or whose issuer or client has
-    /// changed ([`registration`](crate::provider::registration)), by the ids of the providers.
+    /// changed ([`registration`](crate::provider::registration)), by provider id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.

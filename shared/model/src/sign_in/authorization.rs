@@ -106,7 +106,7 @@ pub fn native_nonce(nonce: &str) -> String {
     base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
 }
 
-/// Whether a text can be an S256 challenge.
+/// Whether a string can be an S256 challenge.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }

@@ -61,7 +61,7 @@ pub struct AuthorizationCode {
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
     /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
-    /// codes created by earlier versions, which stored the tokens at once.
+    /// codes created by earlier versions, which stored the tokens immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.

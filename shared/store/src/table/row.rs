@@ -120,13 +120,13 @@ impl ReadPage {
 pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
 
 impl Items {
-    /// Removes and returns an item; `None` if it does not exist, was not read or was removed
-    /// before.
+    /// Removes and returns an item; `None` if it does not exist, was not read or has already been
+    /// taken.
     pub fn take(&mut self, key: &Key) -> Option<Item> {
         self.0.remove(key).flatten().map(Row::into_item)
     }
 
-    /// A copy of an item; `None` if it does not exist, was not read or was removed before.
+    /// A copy of an item; `None` if it does not exist, was not read or has already been taken.
     pub fn get(&self, key: &Key) -> Option<Item> {
         self.row(key).map(|row| row.item().clone())
     }

@@ -34,7 +34,7 @@ pub struct NewDelivery {
     pub delivery: Delivery,
     /// The position in the queue ([`Place::position`]).
     pub position: String,
-    /// The key of the item that changed; for a replay, a text that no other delivery has.
+    /// The key of the item that changed; for a replay, a string unique to this delivery.
     pub object: String,
 }
 

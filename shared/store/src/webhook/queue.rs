@@ -33,7 +33,7 @@ pub struct Place {
     /// The position in the queue: the change's position in the table's stream or, for a replay, one
     /// after all changes.
     pub position: String,
-    /// The key of the item that changed; for a replay, a text unique to this delivery. The events
+    /// The key of the item that changed; for a replay, a string unique to this delivery. The events
     /// of an item are delivered one after another.
     pub object: String,
     /// The delivery.

@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Ends the session at the deployment. Succeeds even if it has already ended.
+    /// Ends the session on the deployment. Succeeds even if it has already ended.
     pub(super) async fn end(mut self) -> anyhow::Result<()> {
         match self.own(Method::DELETE, "/auth/sessions/current", None).await {
             Err(_) if !self.renew().await? => Ok(()),
