@@ -40,7 +40,7 @@ struct MemoryState {
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     count: u32,
-    /// When it no longer matters.
+    /// The time from which it no longer matters.
     ends_at: Timestamp,
 }
 

@@ -117,7 +117,7 @@ pub struct TeamToJoin {
     pub user_version: Option<u64>,
 }
 
-/// The writes of a new membership of a user in a team, with the default permissions of members.
+/// The writes that make a user a member of a team, with the default permissions of members.
 pub fn joining(app: &App, project: &Project, joined: TeamToJoin, user: &User) -> Result<Vec<Write>, store::Error> {
     let TeamToJoin { team, created_at, user_version } = joined;
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
@@ -144,7 +144,7 @@ pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
 }
 
 /// Gives a new user what the project's settings provide: default permissions and, if enabled, a
-/// personal team, which becomes the user's selected team. Returns the writes of the team.
+/// personal team, which becomes the user's selected team. Returns the writes that create the team.
 pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     user.permissions = project.config.rbac.default_grants(Occasion::SignUp);
     personal(app, project, user)

@@ -28,7 +28,7 @@ use crate::email::sealed;
 /// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// The writes of the notices of a change from `before` to `after`; the notices are also recorded in
+/// The writes that notify of a change from `before` to `after`; the notices are also recorded in
 /// `after`. `place` is absent if a server made the change, because a server's IP address means
 /// nothing to the owner, or if the recipient must not learn the place.
 pub fn about_change(
@@ -67,7 +67,7 @@ pub fn about_team_key(
     AccountChanges { app, project, place, before, changes: vec![Change::from_new_key(key)] }.tell(after)
 }
 
-/// The changes to an account, with their place.
+/// The changes to an account, and where they were made.
 struct AccountChanges<'a> {
     app: &'a App,
     project: &'a Project,
