@@ -40,9 +40,10 @@ pub struct Lock(File);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// The gateway's URL; `None` early in its start.
+    /// The gateway's URL; `None` early in its startup.
     pub url: Option<String>,
-    /// The URL of the gateway's pages; `None` early in its start, or without pages at `localhost`.
+    /// The URL of the gateway's pages; `None` early in its startup, or without pages at
+    /// `localhost`.
     pub pages: Option<String>,
 }
 

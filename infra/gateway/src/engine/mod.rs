@@ -217,8 +217,8 @@ impl Engine {
         }
     }
 
-    /// The engine itself, for tests. The store's reads do not see what is written through it, if
-    /// they read the item before.
+    /// The engine itself, for tests. The store's reads do not see what is written through it if
+    /// they have already read the item.
     pub fn database(&self) -> Database {
         self.database.clone()
     }

@@ -115,7 +115,7 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// Starts a gateway on a free port with this data, and waits until it has printed its URL and
-    /// its keys or their place.
+    /// its keys or where they are.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }
