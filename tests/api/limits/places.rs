@@ -29,7 +29,7 @@ fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event has a server key, which its request counts by.
+/// Whether an event has a server key, by which its request is counted.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }

@@ -32,7 +32,7 @@ impl OwnedProject {
         Self { keys, admin, receiver, endpoint: created.json() }
     }
 
-    /// Enables the endpoint and makes an event, which gets the endpoint switched off.
+    /// Enables the endpoint and causes an event, which gets the endpoint switched off.
     async fn switch_off(&self, app: &TestApp) {
         let path = path(&self.endpoint, "");
         assert_eq!(self.admin.patch(&path, json!({ "enabled": true })).await.status(), 200);
