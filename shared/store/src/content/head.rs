@@ -81,7 +81,7 @@ impl Head {
         })
     }
 
-    /// The head of a publication by an earlier version. The first versions had unnumbered
+    /// The head of a publication written by an earlier version. The first versions had unnumbered
     /// publications, no stored texts, and other defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));

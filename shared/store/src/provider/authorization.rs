@@ -176,8 +176,9 @@ impl Store {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }
 
-    /// Takes an authorization, which works once; `None` if it does not exist or was taken before.
-    /// The item is marked, not deleted, so that the store can repeat a call after a lost answer.
+    /// Takes an authorization, which works once; `None` if it does not exist or has already been
+    /// taken. The item is marked, not deleted, so that the store can repeat a call after a lost
+    /// answer.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

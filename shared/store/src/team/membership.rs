@@ -160,7 +160,7 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
 /// The maximum number of writes of [`remove`].
 pub(crate) const MAX_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member during the deletion of the user, with the picture of the profile;
+/// Deletes both items of a member whose user is being deleted, with the picture of the profile;
 /// fails if the member has a picture other than `picture`.
 fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
     let member = with_picture(Write::delete(member_key(project, team, user)), "", picture);

@@ -30,7 +30,7 @@ pub struct PartOfTeams {
     pub after: Option<Place>,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether to sort by the creation of the teams instead of joining.
+    /// Whether to sort by when the teams were created instead of when the user joined them.
     pub by_creation: bool,
     /// The maximum number of teams in the page.
     pub limit: usize,
@@ -55,7 +55,7 @@ fn pace(bytes: usize, count: usize) -> usize {
 }
 
 impl Store {
-    /// The teams of a user, in the order of joining.
+    /// The teams of a user, in the order in which the user joined them.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
         let query = self.query_prefix(user_key(project, user).pk, "TEAM#");
         let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
@@ -120,8 +120,8 @@ impl Store {
         Ok(TeamsPage { rows, next: last.filter(|_| !rest.is_empty()) })
     }
 
-    /// Up to `limit` member items of a user, in the order of joining, after a place if set; without
-    /// the ones in teams being deleted.
+    /// Up to `limit` member items of a user, in the order in which the user joined the teams, after
+    /// a place if set; without the ones in teams being deleted.
     pub async fn members_of(
         &self,
         project: &ProjectId,

@@ -119,7 +119,7 @@ pub fn rejected() {
 pub struct SystemWork<'a> {
     /// The name of the operation.
     pub operation: &'a str,
-    /// The names of the settings changed.
+    /// The names of the changed settings.
     pub fields: Vec<String>,
     /// The source of time.
     pub clock: &'a Clock,

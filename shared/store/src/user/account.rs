@@ -172,8 +172,8 @@ impl Store {
         }
     }
 
-    /// Replaces the user of `row` with `after`, together with `others` in the same transaction. If
-    /// an anonymous user has become an ordinary one, then renames the personal team.
+    /// Replaces the user of `row` with `after`, together with `others` in the same transaction.
+    /// Then renames the personal team if an anonymous user has become an ordinary one.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let outcome = self.replace_account(project, row, after, others).await?;
         if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
