@@ -23,7 +23,7 @@ fn open(database: &Path) -> Result<File> {
 /// A write announced to the gateway, until this value is dropped.
 pub(super) struct AnnouncedWrite(#[expect(dead_code, reason = "dropping the file releases its lock")] File);
 
-/// Announces a write. It must not begin earlier.
+/// Announces a write, which must not begin before this call.
 pub(super) fn announce(database: &Path) -> Result<AnnouncedWrite> {
     let mut file = open(database)?;
     file.lock_shared()?;

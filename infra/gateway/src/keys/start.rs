@@ -1,4 +1,4 @@
-//! Decides at the gateway's start which keys from the environment and `keys.env` a project uses,
+//! Decides when the gateway starts which keys from the environment and `keys.env` a project uses,
 //! and adds them to the project.
 
 use std::collections::HashMap;

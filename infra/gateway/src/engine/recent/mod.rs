@@ -172,8 +172,8 @@ impl RecentReads {
         forget_expired(&mut state.pages);
     }
 
-    /// Announces a write. It must not begin earlier, and must have ended when the result is
-    /// dropped.
+    /// Announces a write, which must not begin before this call, and must have ended when the
+    /// result is dropped.
     pub(super) fn write(self: &Arc<Self>, written: WrittenItems) -> Write {
         let mut state = self.state();
         let groups = match written {
