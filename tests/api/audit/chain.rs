@@ -243,7 +243,7 @@ async fn a_removed_link_is_detected() {
 async fn a_truncated_trail_is_detected() {
     let (app, ada) = three_days().await;
     let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
-    // Deletes the last day's links and entries, as if it had never been.
+    // Deletes the last day's links and entries, as if the day had never existed.
     for item in links[6..].iter().chain(&of_entries[6..]) {
         delete(&app, item).await;
     }

@@ -1,4 +1,4 @@
-//! Pages of lists have at most 1 MB; together, they contain everything once.
+//! Pages of lists are at most 1 MB; together, they contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
