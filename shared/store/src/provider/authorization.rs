@@ -35,7 +35,7 @@ const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 pub struct AuthorizationCode {
     /// The user of the code.
     pub user_id: UserId,
-    /// The user's credential epoch when the code was made.
+    /// The user's credential epoch when the code was created.
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while

@@ -180,7 +180,7 @@ impl Store {
         is_sender_valid(project, invitation, &items)
     }
 
-    /// Revokes an invitation; `false` if it has already ended.
+    /// Revokes an invitation; `false` if it no longer exists.
     pub async fn revoke_invitation(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         is_made(self.transact(revoke(project, invitation)).await)
     }
