@@ -51,7 +51,7 @@ pub enum Gap {
 
 impl Gap {
     /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
-    /// last active on `last`, or `None` if that day is unknown.
+    /// last active on `last`, which is `None` if that day is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;

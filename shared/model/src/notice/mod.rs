@@ -14,13 +14,13 @@
 //!    could reset the password anyway. So an intruder whose address has been removed cannot return
 //!    through an earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
-//!    that restores the account ends the links of its own notice and all later ones. Earlier links
-//!    still work, because they restore an earlier state. So an intruder can do nothing after the
-//!    first change that would invalidate the first notice.
+//!    that restores the account invalidates the links of its own notice and all later ones. Earlier
+//!    links still work, because they restore an earlier state. So an intruder can do nothing after
+//!    the first change that would invalidate the first notice.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
-//!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
-//!    through an already verified address ends no links; otherwise, an intruder could use it to
-//!    invalidate the owner's links.
+//!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
+//!    reset through an already verified address invalidates no links; otherwise, an intruder could
+//!    use it to invalidate the owner's links.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
 //!    the address that the link was sent to, if the other account never verified it. So nobody can

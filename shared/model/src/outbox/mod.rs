@@ -331,8 +331,8 @@ impl OutboxEntry {
         self.codes.is_some() || self.source.builtin.is_some()
     }
 
-    /// When a worker should process the entry; `None` if the entry is paused, or if its email has
-    /// ended or could not be rendered.
+    /// When a worker should process the entry; `None` if the entry is paused, or if its email was
+    /// sent, skipped or given up, or could not be rendered.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {
             return None;

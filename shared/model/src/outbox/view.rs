@@ -86,7 +86,7 @@ pub struct AttemptError {
     /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
-    /// The cause: the answer of the mail service, or the error that occurred instead; if neither is
+    /// The cause: the mail service's answer, or the error that occurred instead; if neither is
     /// known, the same as `external_message`.
     pub internal_message: String,
     /// The class of the error, as in `external_details`.

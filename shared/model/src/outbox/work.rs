@@ -53,8 +53,8 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in what is said about the failure, since the mail service's answer may quote the
-    /// email, and only then shortens it: part of a code would not be recognized.
+    /// Masks codes in the texts about the failure, since the mail service's answer may quote the
+    /// email, and only then shortens them: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
         let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };

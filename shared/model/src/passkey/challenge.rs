@@ -45,7 +45,7 @@ pub struct Challenge {
 pub struct Registrant {
     /// The user.
     pub user_id: UserId,
-    /// The user's credential epoch when the challenge was made.
+    /// The user's credential epoch when the challenge was created.
     pub epoch: u64,
 }
 

@@ -22,7 +22,7 @@ impl Project {
     /// address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, OriginRefusal> {
         let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
-        // A text that only begins with an origin is not an origin.
+        // A string that only begins with an origin is not an origin.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
         match (url.url().host(), host) {

@@ -47,7 +47,7 @@ pub enum Refusal {
         /// The scope of the permission.
         actual: Scope,
     },
-    /// The definition is to contain a permission that does not exist in this scope.
+    /// The definition would contain a permission that does not exist in this scope.
     #[error("the contained permission {0} does not exist in this scope")]
     ContainedNotFound(PermissionId),
     /// Another permission has this id.

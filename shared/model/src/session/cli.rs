@@ -145,7 +145,7 @@ impl UserCode {
     }
 }
 
-/// The login code of a polling code.
+/// The login code derived from a polling code.
 pub fn login_code(polling_code: &Code) -> Code {
     Code::new(derived_code("login code", polling_code.secret()))
 }

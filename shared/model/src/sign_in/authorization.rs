@@ -18,7 +18,7 @@ use crate::provider::registration::Registration;
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// How long a flow and its cookie are kept after that. Users who return late are sent back to the
-/// app with an error, rather than stranded at a page of the API.
+/// app with an error, rather than stranded on a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The

@@ -124,7 +124,7 @@ impl Size {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
 
-    /// A value that has everything of both.
+    /// A value with the bytes and elements of both.
     fn and(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.saturating_add(other.bytes),

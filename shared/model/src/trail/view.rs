@@ -113,7 +113,7 @@ impl Activity {
     }
 }
 
-/// The time in RFC 3339, always with milliseconds, so that the texts sort chronologically.
+/// The time in RFC 3339, always with milliseconds, so that the strings sort chronologically.
 fn time(at: Timestamp) -> String {
     format!("{at:.3}")
 }

@@ -113,7 +113,7 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account is still in the credential epoch in which the code was made.
+    /// Whether the account is still in the credential epoch in which the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
@@ -200,7 +200,7 @@ impl User {
     /// an address claimed by a client at sign-up stays unproved, and so does the first verified
     /// address of the account. A further address does not: otherwise, whoever adds one with a
     /// stolen session could become the owner of the account with it, and the links in the notices
-    /// to the owner would end. It is not confirmed either.
+    /// to the owner would become invalid. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };

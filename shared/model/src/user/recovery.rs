@@ -15,7 +15,7 @@ pub struct RecoveryCodes {
     pub hashes: SealedText,
     /// The number of unused codes.
     pub left: usize,
-    /// When the set was made.
+    /// When the set was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
 }

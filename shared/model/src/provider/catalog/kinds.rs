@@ -97,7 +97,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API that needs only the access token, and returns everything at once.
+    /// An API that needs only the access token, and returns everything in one response.
     pub(super) const fn new(url: &'static str, fields: Fields) -> Self {
         Self { url, client_id_header: None, secret_proof: None, fields, addresses: None }
     }
