@@ -1,5 +1,5 @@
-//! Emails to strangers: whatever the cause, each gets only a few. Attackers are under the standard
-//! limits, but have so many addresses that limits per address do not stop them.
+//! Emails to strangers: regardless of the cause, each gets only a few. Attackers are under the
+//! standard limits, but have so many addresses that limits per address do not stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -287,7 +287,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     }
     assert_eq!(check(&app).await.problems(), [], "the table alone does not show the reset");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
-    // Nor does a new link with the same number match the expected one.
+    // A new link with the same number does not match the expected one either.
     app.advance(SignedDuration::from_mins(1));
     rename(&app, &ada, "Somebody else").await;
     app.link_trail().await;
