@@ -199,7 +199,7 @@ impl Store {
         }
     }
 
-    /// Gives a project to a team of the internal project, for the operator, whoever owns it.
+    /// Gives a project to a team of the internal project, for the operator, no matter who owns it.
     /// [`Error::Conflict`] if the project has changed since it was read; with
     /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {

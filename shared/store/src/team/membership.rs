@@ -247,7 +247,8 @@ impl Store {
         Ok((items.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?, more))
     }
 
-    /// A team as stored, even during its deletion, and its first members, read after the team.
+    /// A team as stored, even while it is being deleted, and its first members, read after the
+    /// team.
     pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,

@@ -7,7 +7,7 @@
 //! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! successful one, whatever happens to later ones.
+//! successful one, no matter what happens to later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

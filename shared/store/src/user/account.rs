@@ -147,7 +147,7 @@ pub struct TakenAddress<'a> {
 
 impl Outcome {
     /// Success if the change was written, otherwise [`Error::Conflict`]; for callers that read and
-    /// decide again whatever prevented the change.
+    /// decide again, no matter what prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
@@ -294,7 +294,7 @@ impl Store {
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MAX_DELETED_WRITES {
             let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::User { id }, begun_at: now }.note()?;
             if !is_ending {
-                // With the mark, the trail counts the deletion once, whoever completes it.
+                // With the mark, the trail counts the deletion once, no matter who completes it.
                 let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
                 let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
                 match self.transact([mark.tallies(&gone), ending]).await {

@@ -6,9 +6,8 @@
 //! No event overtakes an earlier event of the same item:
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
-//!   others. So the queue holds earlier deliveries, which need not wait for those set aside.
-//!   Whoever records deliveries first reads the endpoint's item, which says whether it has late
-//!   ones.
+//!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
+//!   that records deliveries first reads the endpoint's item, which says whether it has late ones.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that
 //!   there are some.
