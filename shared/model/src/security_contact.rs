@@ -30,7 +30,7 @@ pub enum InvalidContact {
 /// Why a valid contact needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staleness {
-    /// Its time has passed, so whoever finds a vulnerability should not rely on it.
+    /// Its time has passed, so people who find a vulnerability should not rely on it.
     Expired,
     /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
     Distant,

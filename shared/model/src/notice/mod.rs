@@ -296,8 +296,8 @@ impl User {
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Gives up this account's claim to an address that was never proved in it, in favor of whoever
-    /// receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address that was never proved in it, in favor of the
+    /// person who receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

@@ -15,7 +15,7 @@ const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's answer to a report, or a new short-lived token, serves further requests:
-/// however often a client asks, the provider is called only a few times in this interval.
+/// no matter how often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for it.
@@ -44,8 +44,9 @@ pub struct ProviderTokens {
     /// While a request refreshes the access token: until when no other request may refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer and client that the tokens were issued by and to, for which they are sealed;
-    /// absent in tokens from earlier versions ([`registration`](crate::provider::registration)).
+    /// The issuer that issued the tokens and the client that they were issued to, for which they
+    /// are sealed; absent in tokens from earlier versions
+    /// ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// When the provider last issued or confirmed the access token; absent in tokens from earlier

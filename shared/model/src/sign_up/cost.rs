@@ -281,7 +281,7 @@ fn is_copied(expression: &Expr) -> bool {
     }
 }
 
-/// Whether a function returns a number, a truth value or a type, whatever the sizes of its
+/// Whether a function returns a number, a truth value or a type, regardless of the sizes of its
 /// arguments.
 fn is_scalar(name: &str) -> bool {
     const SCALAR: [&str; 24] = [

@@ -1,5 +1,5 @@
 //! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time whatever the rules are. A rule that exceeds what earlier rules left of the budget is
+//! time, regardless of the rules. A rule that exceeds what earlier rules left of the budget is
 //! skipped.
 
 use std::sync::{Arc, LazyLock};

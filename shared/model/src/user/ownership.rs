@@ -168,7 +168,7 @@ impl User {
     }
 
     /// Turns an anonymous user who signs up at `now` into an ordinary one, without the anonymous
-    /// user's credentials and sessions: whoever shared one of the sessions must have no way into
+    /// user's credentials and sessions: anyone who shared one of the sessions must have no way into
     /// the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
@@ -198,7 +198,7 @@ impl User {
     ///
     /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
     /// an address claimed by a client at sign-up stays unproved, and so does the first verified
-    /// address of the account. A further address does not: otherwise, whoever adds one with a
+    /// address of the account. A further address does not: otherwise, someone who adds one with a
     /// stolen session could become the owner of the account with it, and the links in the notices
     /// to the owner would become invalid. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
@@ -280,7 +280,8 @@ impl User {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unproved sign-in addresses. Whoever first proves one becomes the owner of the account.
+    /// The unproved sign-in addresses. The first person to prove one becomes the owner of the
+    /// account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }
