@@ -51,7 +51,7 @@ pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
 }
 
 /// The reason shown to an administrator. It does not distinguish a host that is not public from one
-/// that does not answer, so as not to reveal the deployment's own network.
+/// that does not answer, to avoid revealing the deployment's own network.
 fn reason(issuer: &str, fault: &AnswerError) -> String {
     let text = match fault {
         AnswerError::Private(_) | AnswerError::Unavailable(_) => {
