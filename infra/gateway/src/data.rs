@@ -48,8 +48,8 @@ pub struct Holder {
 }
 
 impl Data {
-    /// Opens the folder, creating it if missing. Files left readable to others by an older version
-    /// are made private.
+    /// Opens the folder, creating it if missing. Files that an older version left readable to other
+    /// users are made private.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());

@@ -1,5 +1,5 @@
 //! Writes by other processes to the file of a running gateway: commands such as `project set` and
-//! `content publish` work on it meanwhile.
+//! `content publish` work on it while the gateway runs.
 //!
 //! Before each such write, the file `gatelet.db-writers` next to the database grows by a byte, and
 //! the writer holds a shared lock on it until the write or the process has ended.
