@@ -10,8 +10,8 @@
 //!
 //! A team's project is created, transferred and deleted together with its link. It is created only
 //! if the team exists and the creator is a member. A team that gets a project counts it
-//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted meanwhile.
-//! [`crate::project::deletion`] describes how a project ends.
+//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted at the same
+//! time. [`crate::project::deletion`] describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;

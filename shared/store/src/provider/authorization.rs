@@ -170,8 +170,8 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state. It is kept past its expiry, so that
-    /// latecomers still get back to the app.
+    /// Stores an authorization under its inner state. It is kept past its expiry, so that users who
+    /// return late still get back to the app.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }

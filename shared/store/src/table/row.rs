@@ -34,7 +34,7 @@ impl Row {
         Arc::try_unwrap(self).map_or_else(|row| row.item.clone(), |row| row.item)
     }
 
-    /// The entity that `read` makes from the item. It is made once for all readers of the row,
+    /// The entity that `read` makes from the item. It is created once for all readers of the row,
     /// unless they read it as different types.
     pub(crate) fn shared<T, R>(&self, read: R) -> Result<Arc<T>, Error>
     where
@@ -45,7 +45,7 @@ impl Row {
             return Ok(entity);
         }
         let entity = Arc::new(read(self.item.clone())?);
-        // If two are made at the same time, or of different types, one is kept.
+        // If two are created at the same time, or of different types, one is kept.
         let _ = self.entity.set(Arc::clone(&entity) as _);
         Ok(entity)
     }

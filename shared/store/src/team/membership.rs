@@ -213,8 +213,8 @@ impl Store {
     }
 
     /// For each of these teams, the writes that delete its member `user` during that user's
-    /// deletion, with the picture of the profile. They fail if the picture changes meanwhile. Costs
-    /// a unit for each team.
+    /// deletion, with the picture of the profile. They fail if the picture changes in the meantime.
+    /// Costs a unit for each team.
     pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
         let key = |team: &TeamId| member_key(project, *team, user);
         let mut items = self.get_many(teams.iter().map(key)).await?;

@@ -250,7 +250,7 @@ fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
         entry.tally.merge(&facts.tally, 1);
         facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (facts.session, facts.user, entry.actor) {
-            // Anonymous until now, the caller is identified by the session from now on.
+            // The caller was anonymous until now, and is identified by the session from now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}

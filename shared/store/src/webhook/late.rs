@@ -18,7 +18,7 @@
 //!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints meanwhile. The first
+//! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
 //! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
 //! on the change's position in the table's stream. If the table refuses the item there, it goes to
 //! the next partition.
@@ -210,7 +210,7 @@ impl Store {
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // A batch that was read again may have stored others under the same key meanwhile.
+        // A batch that was read again may have stored others under the same key in the meantime.
         is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }
