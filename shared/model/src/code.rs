@@ -59,7 +59,7 @@ impl Purpose {
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
 
-/// The text is not as long as a code.
+/// The text does not have the length of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
 pub struct NotACode;

@@ -177,7 +177,7 @@ pub struct Solution {
 pub enum Refusal {
     /// The payload is too long, or is not the expected JSON in base64.
     Malformed,
-    /// The challenge was not signed by this service, or was made for another project.
+    /// The challenge was not signed by this service, or was created for another project.
     Foreign,
     /// The challenge has expired.
     Expired,

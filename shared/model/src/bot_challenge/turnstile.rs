@@ -49,8 +49,8 @@ pub enum Refusal {
 const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response", "timeout-or-duplicate"];
 
 impl Answer {
-    /// Checks that the token permits this operation; `is_trusted` tells the hosts that the project
-    /// trusts.
+    /// Checks that the token permits this operation; `is_trusted` decides whether the project
+    /// trusts a host.
     pub fn judge(&self, operation: GuardedOperation, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Refusal> {
         let token = |reason: String| Err(Refusal::Token(reason));
         if !self.success {

@@ -2,7 +2,7 @@
 //! day; only an anonymous user who signs up is counted again, as a new user. The counts of a day
 //! are kept by gap: the number of days since the previous active day of the same user or team.
 //!
-//! These counts suffice to tell how many different users or teams of a [`Kind`] were active in a
+//! These counts suffice to compute how many different users or teams of a [`Kind`] were active in a
 //! window of at most [`WINDOW`] days. Only a user's first active day in the window has a gap that
 //! starts before the window, or is the day of the sign-up ([`Gap::New`]). So [`distinct`] adds up
 //! the counts with such gaps.

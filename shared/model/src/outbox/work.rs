@@ -214,8 +214,8 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// as long as the mail service has accepted no emails, from 40 to 400; of consecutive refusals,
-    /// only the first and the last are kept.
+    /// for as many seconds as the mail service has accepted no emails, but at least 40 and at most
+    /// 400; of consecutive refusals, only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
         let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;
         if counts(failure) {

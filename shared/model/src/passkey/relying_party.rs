@@ -2,9 +2,9 @@
 //! id configured in the project.
 //!
 //! A browser lets a page use the passkeys of its own host, of its parent domains, and of another
-//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). What a client
-//! states is always checked: the origin must be permitted for redirect URLs, and a relying party id
-//! other than the host of the origin must be configured.
+//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). Everything that
+//! a client claims is checked: the origin must be permitted for redirect URLs, and a relying party
+//! id other than the host of the origin must be configured.
 
 use url::{Host, Url};
 

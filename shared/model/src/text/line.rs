@@ -170,7 +170,7 @@ pub fn to_line(text: &str, max_chars: usize) -> String {
 }
 
 /// A string for a terminal: one line, with escapes for characters that are not permitted in a name.
-/// A terminal obeys some of these, and does not show others.
+/// A terminal obeys some of these characters, and does not show others.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (character, fits) in judged(text) {

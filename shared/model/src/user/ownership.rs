@@ -2,7 +2,7 @@
 //! invalidates.
 //!
 //! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
-//! credential epoch in which it was made, and a session, except a kept one, only in its session
+//! credential epoch in which it was created, and a session, except a kept one, only in its session
 //! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
 //! version condition, so each transition below happens completely or not at all. Codes and sessions
 //! from before the transition have an older epoch.
@@ -196,8 +196,8 @@ impl User {
     /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
-    /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
-    /// an address claimed by a client at sign-up stays unproved, and so does the first verified
+    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
+    /// address claimed by a client at sign-up stays unproved, and so does the first verified
     /// address of the account. A further address does not: otherwise, someone who adds one with a
     /// stolen session could become the owner of the account with it, and the links in the notices
     /// to the owner would become invalid. It is not confirmed either.

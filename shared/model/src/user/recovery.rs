@@ -26,7 +26,7 @@ pub fn owner(project: &ProjectId, user: UserId) -> String {
 }
 
 impl RecoveryCodes {
-    /// A set that is made at `now`.
+    /// A set that is created at `now`.
     pub fn seal(sealer: &Sealer, entropy: &Entropy, owner: &str, codes: &HashedCodes, now: Timestamp) -> Result<Self, Error> {
         Ok(Self { hashes: sealer.seal(entropy, owner, &codes.text())?, left: codes.count(), created_at: now })
     }

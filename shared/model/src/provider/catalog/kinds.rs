@@ -52,7 +52,7 @@ pub struct OfflineAccess {
 }
 
 impl OfflineAccess {
-    /// Nothing: the provider issues refresh tokens unasked, or not at all.
+    /// Nothing: the provider issues refresh tokens without being asked, or not at all.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 
