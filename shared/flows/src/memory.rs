@@ -193,7 +193,7 @@ impl MemoryState {
     }
 
     /// Forgets the counters that no longer matter, and at least half of the others: the lowest, so
-    /// that a flood of subjects does not end the refusal of another.
+    /// that a flood of subjects does not stop another from being refused.
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;
