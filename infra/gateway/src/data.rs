@@ -1,8 +1,8 @@
 //! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
 //! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
-//! Only the owner of these files can read them. The folder is the gateway's whole state: copy it to
-//! move the gateway.
+//! Only the owner of these files can read them. The folder contains the whole state of the gateway:
+//! copy it to move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
