@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof that only lacks its last requests.
+/// A proof of which only the last requests are still to be sent.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
