@@ -87,7 +87,7 @@ pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
 
-/// The position before all entries from this time on.
+/// The position before all entries at or after this time.
 pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }

@@ -3,10 +3,10 @@
 //! takes several transactions.
 //!
 //! The writes follow from a comparison of the user before and after the change. Added provider
-//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that no longer
-//! serve to sign in, are released; claims with new content are renewed. The writes are labelled, so
-//! a conflict tells the caller whether the user has changed since it was read or another user holds
-//! a claim.
+//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that can no
+//! longer be used to sign in, are released; claims with new content are renewed. The writes are
+//! labelled, so a conflict tells the caller whether the user has changed since it was read or
+//! another user holds a claim.
 
 use jiff::Timestamp;
 use model::email::Email;

@@ -194,7 +194,7 @@ impl Store {
     }
 
     /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
-    /// is then a leftover of a worker that has ended.
+    /// then belongs to a worker that no longer runs.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");
