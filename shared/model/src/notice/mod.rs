@@ -24,7 +24,7 @@
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
 //!    the address that the link was sent to, if the other account never verified it. So nobody can
-//!    remove an address and block its return by signing up with it. Such an address comes back
+//!    remove an address and block its return by signing up with it. Such an address is restored as
 //!    unverified, because the other account's user may read its emails.
 //! 5. **Released by its recipient.** An address that its recipient removed from the account is
 //!    restored only by a link sent to that address.

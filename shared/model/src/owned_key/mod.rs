@@ -88,9 +88,9 @@ pub struct Creator {
 }
 
 impl Creator {
-    /// Whether the key may be an intruder's: since its creation, the creator's account has changed
-    /// hands, or an intruder was reported. `owner_epoch` is the creator's current one; `None` if
-    /// the user was deleted, which does not invalidate the key.
+    /// Whether an intruder may have created the key: since its creation, the creator's account has
+    /// changed hands, or an intruder was reported. `owner_epoch` is the creator's current one;
+    /// `None` if the user was deleted, which does not invalidate the key.
     pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
         owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
     }

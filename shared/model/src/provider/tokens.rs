@@ -132,10 +132,10 @@ impl ProviderTokens {
 impl NewTokens {
     /// The tokens to store for an account with the tokens `old`; `None` to keep these.
     ///
-    /// A plain sign-in takes away no access that the user has granted: usable tokens with scopes
-    /// that the new ones lack are kept. If the provider issues no refresh token, which many do only
-    /// once per grant, the old one is kept with its scopes, unless another request is using it.
-    /// Tokens of another issuer or client are useless.
+    /// A plain sign-in does not take away any access that the user has granted: usable tokens with
+    /// scopes that the new ones lack are kept. If the provider issues no refresh token, which many
+    /// do only once per grant, the old one is kept with its scopes, unless another request is using
+    /// it. Tokens of another issuer or client are useless.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };

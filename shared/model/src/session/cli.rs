@@ -112,7 +112,8 @@ impl CliSignIn {
 
 impl Session {
     /// The session of a tool whose sign-in was confirmed in this session: `started`, with this
-    /// session's authentication. It is an impersonation if this session is one, and ends no later.
+    /// session's authentication. It is an impersonation if this session is one, and does not end
+    /// later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }

@@ -1,4 +1,4 @@
-//! Conditions keep within their bounds, and rules together within the budget.
+//! Conditions stay within their bounds, and rules together stay within the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
