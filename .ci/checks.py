@@ -328,8 +328,10 @@ class Run:
 
 
 def yield_to_others(session):
-    """Gives a check only the time that others leave over: having to wait at each step makes the
-    check of a browser or a provider many times as long, but a build only by the time it gives up.
+    """Gives a check only the time that others leave over.
+
+    Waiting at each step makes a check of a browser or a provider take many times as long; a build
+    takes longer only by the time it gives up.
     """
     # It may have ended, and not every kernel divides time among sessions first.
     with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
 """Installs the packages of the tests from their lock files, once for all clones on this machine:
 
-    python3 tests/packages.py python tests/requirements.txt     prints the folder of the programs
-    python3 tests/packages.py node tests/sdk/2.8.77 tests/oidc  fills their folders node_modules
+    python3 tests/packages.py python tests/requirements.txt     prints the folder with the programs
+    python3 tests/packages.py node tests/sdk/2.8.77 tests/oidc  fills their node_modules folders
 
 Packages are kept in $GATELET_CI_CACHE, by default ~/.cache/gatelet-ci, by the lock file's content.
 If it is unchanged, nothing is installed and no registry is asked.

@@ -1,5 +1,5 @@
 //! Two projects in one table have the same users, addresses, codes and teams. A request with one
-//! project's credentials never reads or changes the other's data, whatever ids it contains.
+//! project's credentials never reads or changes the other's data, no matter which ids it contains.
 //! Operations come from the routes, so new ones are covered automatically.
 
 use std::collections::BTreeSet;

@@ -74,7 +74,7 @@ struct WatchedService {
     requests: Vec<Request>,
 }
 
-/// An item's text attribute; `None` if missing or not a text.
+/// An item's string attribute; `None` if missing or not a string.
 fn attribute(item: &Item, name: &str) -> Option<String> {
     serde_json::to_value(item.get(name)?).unwrap()["S"].as_str().map(str::to_owned)
 }

@@ -22,7 +22,7 @@ pub struct Caller {
     app: App,
     router: Router,
     headers: HeaderMap,
-    /// Held to keep other services off the shell.
+    /// Held so that no other service uses the shell.
     table: Option<Arc<Table>>,
 }
 

@@ -65,7 +65,7 @@ fn pattern_conditions(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions of many regular expressions, and of padded ones.
+/// Conditions made of many regular expressions, and of padded ones.
 fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -87,7 +87,7 @@ fn many_pattern_conditions(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions of calls, lists, macros and nesting.
+/// Conditions made of calls, lists, macros and nesting.
 fn value_conditions() -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -119,7 +119,7 @@ fn value_conditions() -> Vec<(String, String)> {
     conditions
 }
 
-/// Sets of fifty rules, each of one kind, and one of all kinds.
+/// Sets of fifty rules: a set for each kind, and one with all kinds.
 pub fn sets() -> Vec<(String, Vec<SignUpRule>)> {
     let all: Vec<_> = (0..50).map(conditions).collect();
     let kinds = &all[0];

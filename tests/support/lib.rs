@@ -61,7 +61,7 @@ use crate::table::{Image, Table};
 /// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
-/// When a test's clock starts.
+/// The time at which a test's clock starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
 /// One test's service, with one project.

@@ -1,5 +1,5 @@
-//! Time limits in tests of outgoing calls: they must end waiting calls and nothing else, however
-//! busy the machine.
+//! Time limits in tests of outgoing calls: they must end waiting calls and nothing else, no matter
+//! how busy the machine is.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

@@ -1,8 +1,8 @@
 //! A service's whole table: its items as stored, and copies of it.
 //!
 //! The engine's database is in memory. A second connection reads or replaces all of it in a
-//! fraction of the time of calls to the engine, which matters in tests that do so thousands of
-//! times.
+//! fraction of the time that calls to the engine take, which matters in tests that do so thousands
+//! of times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

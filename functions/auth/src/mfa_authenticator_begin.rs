@@ -1,6 +1,6 @@
-//! `POST /api/v1/auth/mfa/authenticators`: starts to set up an authenticator app for the signed-in
-//! user. The response contains the secret for the app; nothing changes for the user until a code
-//! proves that the app has it (`mfa_authenticator_verify`).
+//! `POST /api/v1/auth/mfa/authenticators`: starts the setup of an authenticator app for the
+//! signed-in user. The response contains the secret for the app; nothing changes for the user until
+//! a code proves that the app has it (`mfa_authenticator_verify`).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{CreatedJson, Route};

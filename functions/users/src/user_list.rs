@@ -105,7 +105,7 @@ pub async fn handle(
     let is_scan = filter.words.is_some() || filter.beginning.is_some() && !is_indexed;
     let read = match (is_scan, is_indexed) {
         (true, _) => SEARCHED,
-        // Some matches are of users already listed because of another word.
+        // Some matches belong to users already listed for another word.
         (false, true) => limit + limit / 4 + REPEATED,
         (false, false) => limit + 1,
     };

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays the events since a given
-//! time whose delivery failed after all attempts and was not replayed yet: about a thousand per
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays events since a given time
+//! whose delivery failed after all attempts and has not been replayed; about a thousand per
 //! request, fewer with large bodies.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};

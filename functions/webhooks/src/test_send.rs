@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/send-test-webhook`: sends an event of the type `endpoint.test` to an
-//! endpoint once, and returns whether the endpoint accepted it. Disabled endpoints receive it, too.
+//! `POST /api/v1/internal/send-test-webhook`: sends one `endpoint.test` event to an endpoint, and
+//! returns whether the endpoint accepted it. Disabled endpoints receive it, too.
 
 use std::time::Duration;
 

@@ -43,7 +43,7 @@ export const settings = {
       "Passkeys of these domains also work on your trusted domains: at most 10, one per line.",
     "config.require_email_verification": "Until they do, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets that user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, which loses its password and teams; if the provider has not, the sign-in is refused. A second user cannot sign in with the address by itself.",
+      "Linking lets that user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, which loses its password and teams; if the provider has not, the sign-in is refused. A second user cannot sign in with the address, only with the provider account.",
     "config.client_user_deletion_enabled": "In your app. You and your servers always can.",
     "config.user_default_permissions": "One permission of the project per line.",
     "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",

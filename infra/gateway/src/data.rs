@@ -1,8 +1,8 @@
 //! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
 //! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
-//! Only the owner of these files can read them. The folder is the gateway's whole state: copy it to
-//! move the gateway.
+//! Only the owner of these files can read them. The folder contains the whole state of the gateway:
+//! copy it to move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -40,15 +40,16 @@ pub struct Lock(File);
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// The gateway's URL; `None` early in its start.
+    /// The gateway's URL; `None` early in its startup.
     pub url: Option<String>,
-    /// The URL of the gateway's pages; `None` early in its start, or without pages at `localhost`.
+    /// The URL of the gateway's pages; `None` early in its startup, or without pages at
+    /// `localhost`.
     pub pages: Option<String>,
 }
 
 impl Data {
-    /// Opens the folder, creating it if missing. Files left readable to others by an older version
-    /// are made private.
+    /// Opens the folder, creating it if missing. Files that an older version left readable to other
+    /// users are made private.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
@@ -220,8 +221,8 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only its owner can enter, whatever the umask. Leaves an existing folder
-/// unchanged.
+/// Creates a folder that only its owner can enter, regardless of the umask. Leaves an existing
+/// folder unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -230,7 +231,8 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file, created if missing, and makes it readable to its owner only, whatever the umask.
+/// Opens a file, created if missing, and makes it readable to its owner only, regardless of the
+/// umask.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;

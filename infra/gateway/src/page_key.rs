@@ -3,7 +3,7 @@
 //!
 //! A local connection proves too little: requests look local if they are forwarded by a proxy, a
 //! relay or `ssh -R` that does not identify itself. The key proves access to the gateway's terminal
-//! or data folder. People open a link with the key, which the gateway prints at its start, and
+//! or data folder. People open a link with the key, which the gateway prints when it starts, and
 //! their browser gets a cookie. Programs send the key as `authorization: Bearer`.
 //!
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the

@@ -258,8 +258,9 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 
 impl Service {
     /// Starts the webhook worker, which records events of changes and delivers them. When `stop`
-    /// changes, it begins no more deliveries, and stops after the running ones. With `works_alone`
-    /// (no other process delivers events), it first frees the endpoints claimed by a killed worker.
+    /// changes, it does not begin any more deliveries, and stops after the running ones. With
+    /// `works_alone` (no other process delivers events), it first frees the endpoints claimed by a
+    /// killed worker.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {

@@ -43,7 +43,7 @@ pub(super) fn command(document: &Value, base: &str, method: &str, path: &str, op
     command
 }
 
-/// Quotes a text for a shell.
+/// Quotes a string for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -90,8 +90,8 @@ pub struct UserContext {
     pub primary_email: Option<String>,
 }
 
-/// Renders one email for each context, and passes each to `done` at once. The error of a failed
-/// rendering is a message for the author of the sources. If `done` fails, the function stops with
+/// Renders one email for each context, and passes each to `done` immediately. If rendering fails,
+/// the error is a message for the author of the sources. If `done` fails, the function stops with
 /// its error.
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();

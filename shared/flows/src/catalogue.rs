@@ -51,7 +51,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The site, the apps and at most `max` of the newest posts, as public at this time.
+    /// The site, the apps and at most `max` of the newest posts public at this time.
     pub fn newest(&self, max: usize, now: Timestamp) -> ShownContent {
         let later = self.later(now);
         let Content { site, apps, blog_posts, .. } = &self.content;

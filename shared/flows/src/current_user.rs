@@ -1,5 +1,6 @@
 //! The user of an access token. The token identifies the user and the session; every request reads
-//! the user's rights, so the end of a session, a restriction or a deletion takes effect at once.
+//! the user's rights, so the end of a session, a restriction or a deletion takes effect
+//! immediately.
 
 use errors::{Error, KnownError};
 use jiff::SignedDuration;

@@ -40,7 +40,7 @@ struct MemoryState {
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     count: u32,
-    /// When it no longer matters.
+    /// The time from which it no longer matters.
     ends_at: Timestamp,
 }
 
@@ -193,7 +193,7 @@ impl MemoryState {
     }
 
     /// Forgets the counters that no longer matter, and at least half of the others: the lowest, so
-    /// that a flood of subjects does not end the refusal of another.
+    /// that a flood of subjects does not stop another from being refused.
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;

@@ -1,6 +1,6 @@
-//! Proved access levels, remembered by a process for the time set by the operator, to save the
-//! reads of the project and of its key. Off by default, because revoked keys, old settings and
-//! deleted projects stay in effect for that time.
+//! Proved access levels, remembered by a process for the time set by the operator, to save reading
+//! the project and its key. Off by default, because revoked keys, old settings and deleted projects
+//! stay in effect for that time.
 //!
 //! Only successful proofs are remembered, each for its project, access level and key: a refused key
 //! is always read. The time starts before the read, so nothing outlives a change by more than the

@@ -18,13 +18,13 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// How many issuers are tested at once. An issuer's documents may have 256 KB.
+/// How many issuers are tested at once. An issuer's documents may be up to 256 KB.
 const MAX_TESTS: usize = 4;
 
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
 /// failure: otherwise anyone allowed to create a project could turn one request into a hundred
 /// requests to someone else. Unchanged providers need not be available. The requests count for
-/// `project`: a new project's for the one that creates it, since anyone can create many.
+/// `project`; for a new project, that is the one that creates it, since anyone can create many.
 pub async fn test_changed(app: &App, project: &ProjectId, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with has not been tested.
     let changed =
@@ -50,8 +50,8 @@ pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", settings.api_url)
 }
 
-/// The reason an administrator gets. It does not tell a host that is not public from one that does
-/// not answer, so as not to reveal the deployment's own network.
+/// The reason shown to an administrator. It does not distinguish a host that is not public from one
+/// that does not answer, to avoid revealing the deployment's own network.
 fn reason(issuer: &str, fault: &AnswerError) -> String {
     let text = match fault {
         AnswerError::Private(_) | AnswerError::Unavailable(_) => {

@@ -4,8 +4,8 @@
 //! waits too long fails: nobody signs up without being judged.
 //!
 //! Projects take turns. A project's evaluations run one after another, and only the next of them
-//! waits for a thread: however many requests a project has, another project's next request waits
-//! for at most one evaluation of each project already waiting.
+//! waits for a thread: no matter how many requests a project has, another project's next request
+//! waits for at most one evaluation of each project already waiting.
 //!
 //! Compiled rules are kept until the project's rules change.
 

@@ -64,8 +64,8 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user is restricted, for example for lack of a verified address: such a
-/// user must not cause emails to other people.
+/// Refuses a client whose user is restricted, for example because a verified address is missing:
+/// such a user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
     match user.and_then(|user| context.restricted_reason(&user.row.user)) {
@@ -98,7 +98,7 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
     Ok(TeamAccess { row: row.ok_or_else(|| no_team(team))?, members })
 }
 
-/// The writes of a new team with its creator as a member, without the write of the user.
+/// The writes that create a team with its creator as a member, except the write to the user.
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
@@ -117,7 +117,7 @@ pub struct TeamToJoin {
     pub user_version: Option<u64>,
 }
 
-/// The writes of a new membership of a user in a team, with the default permissions of members.
+/// The writes that make a user a member of a team, with the default permissions of members.
 pub fn joining(app: &App, project: &Project, joined: TeamToJoin, user: &User) -> Result<Vec<Write>, store::Error> {
     let TeamToJoin { team, created_at, user_version } = joined;
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
@@ -144,7 +144,7 @@ pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
 }
 
 /// Gives a new user what the project's settings provide: default permissions and, if enabled, a
-/// personal team, which becomes the user's selected team. Returns the writes of the team.
+/// personal team, which becomes the user's selected team. Returns the writes that create the team.
 pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     user.permissions = project.config.rbac.default_grants(Occasion::SignUp);
     personal(app, project, user)

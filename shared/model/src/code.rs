@@ -13,8 +13,8 @@ use crate::email::Email;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// The longest text that may contain a code, in bytes; people may paste one with something between
-/// all characters.
+/// The longest text that may contain a code, in bytes; people may paste a code with something
+/// between any two characters.
 const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
@@ -59,7 +59,7 @@ impl Purpose {
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
 
-/// The text is not as long as a code.
+/// The text does not have the length of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
 pub struct NotACode;
@@ -140,7 +140,7 @@ pub struct StoredCode {
     /// Whether the code has been redeemed.
     #[serde(default)]
     pub used: bool,
-    /// The credential epoch of the account when the code was made, or 0 without an account; see
+    /// The credential epoch of the account when the code was created, or 0 without an account; see
     /// [`ownership`](crate::user::ownership).
     #[serde(default)]
     pub epoch: u64,

@@ -19,7 +19,7 @@ pub struct Metadata(Value);
 pub struct InvalidMetadata;
 
 impl Metadata {
-    /// Checks that the value has at most [`MAX_BYTES`].
+    /// Checks that the value is at most [`MAX_BYTES`] long.
     pub fn parse(value: Value) -> Result<Self, InvalidMetadata> {
         let length = serde_json::to_string(&value).map_or(usize::MAX, |text| text.len());
         if length <= MAX_BYTES { Ok(Self(value)) } else { Err(InvalidMetadata) }

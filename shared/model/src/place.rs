@@ -34,8 +34,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether both places are plausibly one person's: the same city and country if both cities are
-    /// known, otherwise the same network (IPv4 /24, IPv6 /64).
+    /// Whether both places could plausibly be of one person: the same city and country if both
+    /// cities are known, otherwise the same network (IPv4 /24, IPv6 /64).
     pub fn is_near(&self, other: &Self) -> bool {
         match (&self.city_name, &other.city_name) {
             (Some(city), Some(other_city)) => (city, &self.country_code) == (other_city, &other.country_code),

@@ -1,9 +1,9 @@
 //! What clients can create that remains until it is removed, and the maximum of each per owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
-//! `docs/api/quotas.md` read it. Strangers can become users, so whatever a user can create costs
-//! the project something until it is removed. Servers and administrators can create any number,
-//! except of what is part of its owner's item, which every request reads.
+//! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
+//! costs the project something until it is removed. Servers and administrators can create any
+//! number, except of things that are part of their owner's item, which every request reads.
 //!
 //! Anonymous users have proved nothing and cost nothing to create, so they can create none of it,
 //! unless the project allows it ([`QuotaSettings::anonymous`]).

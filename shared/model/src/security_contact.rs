@@ -30,7 +30,7 @@ pub enum InvalidContact {
 /// Why a valid contact needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staleness {
-    /// Its time has passed, so whoever finds a vulnerability should not rely on it.
+    /// Its time has passed, so people who find a vulnerability should not rely on it.
     Expired,
     /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
     Distant,
@@ -74,8 +74,8 @@ impl SecurityContact {
     }
 }
 
-/// Whether a text is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long. Only
-/// printable ASCII is permitted, so that it cannot begin a new line of the document.
+/// Whether a string is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long.
+/// Only printable ASCII is permitted, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
     let is_plain = text.len() <= MAX_CONTACT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };

@@ -33,7 +33,7 @@ pub(crate) struct Jwt<'a> {
     pub(crate) claims: Value,
 }
 
-/// Why a text is not a JWT.
+/// Why a string is not a JWT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct InvalidJwt(&'static str);

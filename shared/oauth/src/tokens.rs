@@ -40,7 +40,7 @@ impl Tokens {
         if texts.into_iter().flatten().any(|text| text.len() > MAX_LENGTH) {
             return Err(AnswerError::Misconfigured(format!("a token or the list of scopes has more than {MAX_LENGTH} bytes")));
         }
-        // Some providers send the number as a text, or with a fraction.
+        // Some providers send the number as a string, or with a fraction.
         let number = &answer["expires_in"];
         let seconds = number.as_f64().or_else(|| number.as_str()?.trim().parse().ok()).filter(|seconds| (0.0..=MAX_LIFE).contains(seconds));
         Ok(Self {
@@ -54,8 +54,8 @@ impl Tokens {
     }
 }
 
-/// The scopes of an answer: a text or a list, as `scope` or, at Bitbucket, as `scopes`. An empty
-/// text counts as missing: GitHub sends it for tokens with permissions in place of scopes.
+/// The scopes of an answer: a string or a list, as `scope` or, at Bitbucket, as `scopes`. An empty
+/// string counts as missing: GitHub sends it for tokens with permissions in place of scopes.
 fn scope(answer: &Value) -> Option<String> {
     let field = [&answer["scope"], &answer["scopes"]].into_iter().find(|field| !field.is_null())?;
     let text = match field {

@@ -40,7 +40,7 @@ pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_
     Ok(write.attribute(DIGEST, string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
 }
 
-/// Marks what is at `key` as used; only one of several concurrent attempts succeeds.
+/// Marks the item at `key` as used; only one of several concurrent attempts succeeds.
 pub(crate) fn redeem_at(key: Key) -> Write {
     redeem_by(key, "SET d.used = :yes")
 }

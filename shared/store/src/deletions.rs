@@ -103,7 +103,7 @@ impl Store {
         Ok(endings)
     }
 
-    /// The note of the deletion of a project with this id.
+    /// The deletion note of the project with this id.
     pub async fn project_ending(&self, project: &ProjectId) -> Result<Option<PendingDeletion>, Error> {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }

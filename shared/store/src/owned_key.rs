@@ -49,7 +49,7 @@ impl OwnerRow {
 }
 
 impl Store {
-    /// The owner with this id; `None` if it does not exist, or is a team during its deletion.
+    /// The owner with this id; `None` if it does not exist, or is a team being deleted.
     pub async fn key_owner(&self, project: &ProjectId, owner: Owner) -> Result<Option<OwnerRow>, Error> {
         Ok(match owner {
             Owner::User(id) => self.user(project, id).await?.map(|row| OwnerRow::User(Box::new(row))),

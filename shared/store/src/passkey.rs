@@ -41,7 +41,7 @@ pub(crate) fn passkey_claim_key(project: &ProjectId, passkey: &Passkey) -> Key {
     Key::new(format!("K#{project}#{}", Digest::from_bytes(&passkey.credential_id.0)), "CLAIM")
 }
 
-/// The passkeys added by a change, each with the write of its claim.
+/// The passkeys added by a change, each with the write that claims it.
 pub(crate) fn claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Passkey, Write)>, Error> {
     let added = after.passkeys.iter().filter(|passkey| !before.passkeys.iter().any(|old| old.is_same(passkey)));
     let claim = |passkey: &Passkey| {

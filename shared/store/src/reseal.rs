@@ -1,4 +1,4 @@
-//! Reseals values after a rotation of the deployment secret: values sealed with the previous secret
+//! Reseals values after the deployment secret was rotated: values sealed with the previous secret
 //! are sealed with the current one, so that the previous secret can be removed. Used only by the
 //! command line, never by a Lambda function.
 //!

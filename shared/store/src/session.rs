@@ -40,7 +40,7 @@ fn claim_key(project: &ProjectId, name: &str) -> Key {
     Key::new(format!("R#{project}#{name}"), "CLAIM")
 }
 
-/// The key of the claim of a session's refresh token.
+/// The key of a session's refresh token claim.
 pub(crate) fn claim_key_of(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::selector(session))
 }
@@ -50,7 +50,7 @@ pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     refresh_token::selector_in(token).map_or_else(|| older_token_key(project, token), |selector| claim_key(project, selector))
 }
 
-/// The key of the claim of a refresh token from an earlier version.
+/// The key of a refresh token claim from an earlier version.
 fn older_token_key(project: &ProjectId, token: &SecretString) -> Key {
     claim_key(project, Digest::of(token.expose_secret()).as_str())
 }
@@ -92,8 +92,8 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used
-/// after `:idle`. It does not cover the end of all of the user's sessions at once, which only the
-/// user's item records.
+/// after `:idle`. It does not detect that all of the user's sessions were ended together, which
+/// only the user's item records.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its

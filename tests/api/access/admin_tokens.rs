@@ -61,7 +61,8 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // A team's members own its projects from joining to leaving, whichever team they have selected.
+    // A team's members own its projects from when they join until they leave, whichever team they
+    // have selected.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);

@@ -120,7 +120,7 @@ async fn a_token_signed_by_another_key_is_rejected() {
     parts.signature = URL_SAFE_NO_PAD.encode(pair.sign(&random, parts.signed_part().as_bytes()).unwrap().as_ref());
     assert_forged(&app, "signed with a foreign key", &parts.token()).await;
 
-    // Algorithm confusion: the public key is used as an HMAC's secret.
+    // Algorithm confusion: the public key is used as an HMAC secret.
     let jwks = app.anonymous().get(&format!("/api/v1/projects/{}/.well-known/jwks.json", app.project_id())).await.json();
     let coordinate = |name: &str| URL_SAFE_NO_PAD.decode(jwks["keys"][0][name].as_str().unwrap()).unwrap();
     let public = [vec![4], coordinate("x"), coordinate("y")].concat();

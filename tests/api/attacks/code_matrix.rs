@@ -192,7 +192,7 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Codes of attempts need an account with an authenticator app; other codes are tried
+            // Sign-in attempts need an account with an authenticator app; other codes are tried
             // without one.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);

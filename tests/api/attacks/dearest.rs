@@ -1,7 +1,7 @@
-//! The dearest requests of a client: a search over all operations open to clients, with the longest
-//! accepted value in each field of their bodies. The results are in `infra/dearest-requests.md`,
-//! from which the contract test of `docs/operations/attacks.md` computes what an attacker can cost
-//! in a day.
+//! The most expensive requests of a client: a search over all operations open to clients, with the
+//! longest accepted value in each field of their bodies. The results are in
+//! `infra/dearest-requests.md`, from which the contract test of `docs/operations/attacks.md`
+//! computes what an attacker can cost in a day.
 
 use std::fmt::Write as _;
 
@@ -82,7 +82,7 @@ fn values(name: &str, length: usize) -> Vec<Value> {
     values
 }
 
-/// Whether a field may be long: a text without a format, or any object.
+/// Whether a field may be long: a string without a format, or any object.
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
@@ -139,8 +139,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events or, if that is
-/// dearer, for a user who has as much of everything as permitted.
+/// An operation's request with the longest fields, in the world of the events or, if that costs
+/// more, for a user who has as much of everything as permitted.
 async fn measured(operation: Operation, fields: Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;

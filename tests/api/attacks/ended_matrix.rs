@@ -250,8 +250,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid as long as its session, which continues for restricted and anonymous
-/// users.
+/// A refresh token is valid as long as its session exists, which continues for restricted and
+/// anonymous users.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
@@ -278,7 +278,7 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
 }
 
 /// A restriction applies to the user, not the token: a token from before the restriction cannot
-/// write while it lasts, and can again once it is lifted.
+/// write while the restriction lasts, but can again once it is lifted.
 #[tokio::test]
 async fn lifting_a_restriction_restores_everything() {
     let world = World::new(Limits::off()).await;

@@ -169,7 +169,7 @@ async fn a_creator_who_proves_the_address_loses_nothing() {
         let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
         assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
         assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
-        // Another account's session is not the creator's, so the password is removed.
+        // A session of another account does not belong to the creator, so the password is removed.
         let bob = app.sign_up("bob@example.com").await;
         let ada = app.sign_in("ada@example.com").await;
         let code = app.sign_in_code("bob@example.com").await;

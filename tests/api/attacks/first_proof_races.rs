@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof that only lacks its last requests.
+/// A proof of which only the last requests are still to be sent.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// What is held halfway while the other happens.
+/// Which of the two is held halfway while the other runs.
 #[derive(Debug, Clone, Copy)]
 enum HeldPart {
     Proof,
@@ -188,7 +188,7 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedInUser, interference: &
     assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{at}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh.status(), 401, "{at}");
-    // A token that the creator got meanwhile does not open the account either.
+    // A token that the creator got in the meantime does not open the account either.
     if let Some(token) = interference.json()["access_token"].as_str() {
         assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{at}");
     }

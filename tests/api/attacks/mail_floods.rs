@@ -1,5 +1,5 @@
-//! Emails to strangers: whatever the cause, each gets only a few. Attackers are under the standard
-//! limits, but have so many addresses that limits by address do not stop them.
+//! Emails to strangers: regardless of the cause, each gets only a few. Attackers are under the
+//! standard limits, but have so many addresses that limits per address do not stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -18,7 +18,7 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The standard limits except those by address, so that only the recipient counts.
+/// The standard limits except those per address, so that only the recipient counts.
 fn without_addresses() -> Limits {
     let by_place = [Rule::SignUp, Rule::SignUpNetwork, Rule::SecureAccountAddress, Rule::SecureAccountNetwork, Rule::SendCode];
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))

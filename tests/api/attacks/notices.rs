@@ -88,7 +88,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     }
 }
 
-/// An address verified in another browser is the owner's, too.
+/// An address verified in another browser also belongs to the owner.
 #[tokio::test]
 async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_owner() {
     let app = TestApp::start().await;

@@ -194,7 +194,7 @@ async fn the_emails_arrive_with_working_codes() {
     assert_eq!(verify(&app, &app.last_mail("eve@example.com").await.code()).await.status(), 200);
 }
 
-/// Turns the entries into an earlier version's, with plaintext codes among the variables.
+/// Turns the entries into ones from an earlier version, with plaintext codes among the variables.
 async fn age(app: &TestApp) {
     for id in ids(app).await {
         let row = row(app, &id).await;

@@ -103,7 +103,7 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
 
-    // Whoever knows the password can reauthenticate with it, and from then on with the app.
+    // Someone who knows the password can reauthenticate with it, and from then on with the app.
     assert_eq!(prove(&app, &thief, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(TICK);
     assert_eq!(prove_by_app(&app, &thief, THIEFS).await.status(), 200);

@@ -241,7 +241,7 @@ async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_
     }
 }
 
-/// Whoever has an invitation's code reads the address's emails.
+/// Anyone who has an invitation's code reads the address's emails.
 #[tokio::test]
 async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code() {
     for is_added in [false, true] {

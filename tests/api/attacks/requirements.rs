@@ -221,7 +221,8 @@ async fn issued_credentials_are_stored_only_as_digests() {
     let handed = [PASSWORD, &ada.access_token, &ada.refresh_token, refreshed["access_token"].as_str().unwrap()];
     for secret in handed.into_iter().chain(keys) {
         assert!(!table.contains(secret), "the table contains {}…", &secret[..8]);
-        // Nor does the table contain a usable part of the secret, such as a key without its prefix.
+        // The table does not contain a usable part of the secret either, such as a key without its
+        // prefix.
         assert!(!table.contains(&secret[secret.len() / 2..]), "the table contains half of {}…", &secret[..8]);
     }
 }

@@ -243,7 +243,7 @@ async fn a_removed_link_is_detected() {
 async fn a_truncated_trail_is_detected() {
     let (app, ada) = three_days().await;
     let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
-    // Deletes the last day's links and entries, as if it had never been.
+    // Deletes the last day's links and entries, as if the day had never existed.
     for item in links[6..].iter().chain(&of_entries[6..]) {
         delete(&app, item).await;
     }
@@ -287,7 +287,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     }
     assert_eq!(check(&app).await.problems(), [], "the table alone does not show the reset");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
-    // Nor does a new link with the same number match the expected one.
+    // A new link with the same number does not match the expected one either.
     app.advance(SignedDuration::from_mins(1));
     rename(&app, &ada, "Somebody else").await;
     app.link_trail().await;

@@ -1,5 +1,5 @@
-//! Links that are made too late, or not at all: no worker ran, or somebody removed the links that
-//! covered the entries before.
+//! Links that are made too late, or not at all: no worker ran, or someone removed the links that
+//! had covered the entries.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;

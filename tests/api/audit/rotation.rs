@@ -1,4 +1,4 @@
-//! An audit trail's links after a replacement of the deployment secret.
+//! An audit trail's links after the deployment secret is replaced.
 
 use crypto::deployment_secret::DeploymentSecret;
 use crypto::trail_keys::TrailKeys;

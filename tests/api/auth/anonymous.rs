@@ -34,7 +34,7 @@ async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
         assert_error(&caller.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     }
     assert_eq!(app.table(), before, "nothing is left of a refused sign-up");
-    // Servers create users themselves, whatever clients may do.
+    // Servers create users themselves, regardless of what clients may do.
     assert_eq!(app.server().post("/api/v1/users", json!({ "is_anonymous": true })).await.status(), 201);
     app.configure(json!({ "config": { "sign_up_enabled": true } })).await;
     anonymous(&app).await;

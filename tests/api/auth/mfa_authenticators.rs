@@ -18,14 +18,14 @@ const VERIFY: &str = "/api/v1/auth/mfa/authenticators/verify";
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
 
-/// An authenticator app, set up or in the process.
+/// An authenticator app, already set up or being set up.
 pub(crate) struct Phone {
     pub(crate) code: String,
     secret: Vec<u8>,
 }
 
 impl Phone {
-    /// The app of the setup that this response started.
+    /// The app whose setup this response started.
     pub(crate) fn of(begun: &Value) -> Self {
         Self { code: begun["code"].as_str().unwrap().to_owned(), secret: from_base32(begun["secret_base32"].as_str().unwrap()) }
     }

@@ -59,7 +59,7 @@ async fn the_merge_strategy_of_the_project_applies() {
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_ne!(there.user_id, here.user_id);
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
-    // A code to the address still signs in the first user.
+    // A code sent to the address still signs in the first user.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
 }
 

@@ -196,7 +196,7 @@ async fn of_concurrent_exchanges_of_a_handed_over_session_one_succeeds() {
     assert!(answers.iter().all(|answer| [200, 400].contains(&answer.status())));
 }
 
-/// The table has the refresh token only sealed, and only until the code is redeemed.
+/// The refresh token is stored only sealed, and only until the code is redeemed.
 #[tokio::test]
 async fn the_refresh_token_is_never_stored_readable() {
     let app = TestApp::start().await;

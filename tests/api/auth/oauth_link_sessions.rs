@@ -12,7 +12,7 @@ use super::{assert_error, mfa_sign_in};
 
 const ADA: &str = "ada@home.example";
 
-/// A two-minute session by a server.
+/// A two-minute session created by a server.
 async fn short(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     let short = json!({ "user_id": user.user_id, "expires_in_millis": 120_000 });
     let created = app.server().post("/api/v1/auth/sessions", short).await;
@@ -22,7 +22,7 @@ async fn short(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     SignedInUser::of(ADA, &body)
 }
 
-/// The exchange's answer for a flow that links an account in this session.
+/// The response to the code exchange of a flow that links an account in this session.
 async fn link(app: &TestApp, provider: &Provider, session: &SignedInUser) -> Answer {
     let link = [("type", "link"), ("token", session.access_token.as_str())];
     exchange(app, &parameter(&flow(app, provider, ada(), &link).await, "code")).await

@@ -1,5 +1,5 @@
-//! The provider is down, slow, wrong or hostile. The app gets an error, and nothing is created in
-//! part.
+//! The provider is down, slow, wrong or hostile. The app gets an error, and nothing is left half
+//! created.
 
 use serde_json::json;
 use support::TestApp;

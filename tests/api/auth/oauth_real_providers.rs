@@ -70,7 +70,7 @@ async fn granted_scopes_cover_those_that_they_include() {
     for scope in ["admin:org", "gist"] {
         assert_error(&token(&app, &user, "github", scope).await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     }
-    // A GitHub App has permissions instead of scopes, and reports an empty text.
+    // A GitHub App has permissions instead of scopes, and reports an empty string.
     provider.answer_with("scope", json!(""));
     let (user, _) = sign_in(&app, &provider, &[("provider_scope", "repo")]).await;
     assert_eq!(token(&app, &user, "github", "repo").await.status(), 201);

@@ -1,4 +1,4 @@
-//! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
+//! Open redirects: no matter how a URL is spelled, users, codes and errors are sent only to trusted
 //! domains. Flows are checked at their start and again at their end, as the trusted domains may
 //! have changed.
 

@@ -158,7 +158,7 @@ async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     provider.misbehave(Misbehaviour::Waits);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let server = app.server();
-    // The users sign in during the provider's renewal of the token.
+    // The users sign in while the provider renews the token.
     let sign_ins = async {
         provider.is_waiting(1).await;
         let answers = join_all(codes.iter().map(|code| exchange(&app, code))).await;

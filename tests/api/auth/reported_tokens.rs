@@ -13,8 +13,8 @@ async fn token(app: &TestApp, user: &SignedInUser, query: &str) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
 }
 
-/// Reports the token as failed ten times in a second, after which there still is a token; returns
-/// the called endpoints.
+/// Reports the token as failed ten times in a second, after which there is still a token; returns
+/// the endpoints that were called.
 async fn report(app: &TestApp, provider: &Provider, user: &SignedInUser) -> Vec<String> {
     provider.requests();
     for _ in 0..10 {

@@ -149,8 +149,9 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     let turned = json!([{ "id": "google", "client_id": "x", "client_secret": "new" }, { "id": "github", "client_id": "x" }]);
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
-    // The fourth value is the app's previous secret in the link of the notice about the change. The
-    // link is newer than the items in `read`, and the secret was resealed when it was created.
+    // The fourth value is the app's previous secret in the link that the notice about the change
+    // contains. The link is newer than the items in `read`, and the secret was resealed when it was
+    // created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 

@@ -166,7 +166,8 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_eq!(world.app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(world.ada.user_id));
 }
 
-/// Otherwise, whoever controls the address could link their own account as another first factor.
+/// Otherwise, someone who controls the address could link their own account as another first
+/// factor.
 #[tokio::test]
 async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
     let waits = |world: &World| world.app.table().values().any(|item| item["d"]["M"]["to_attach"].is_object());

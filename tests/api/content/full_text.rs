@@ -26,7 +26,7 @@ fn delete_chunks(app: &TestApp) {
     }
 }
 
-/// Turns all publications into an earlier version's, without chunks and counts of posts.
+/// Turns all publications into ones from an earlier version, without chunks and counts of posts.
 async fn age(app: &TestApp) {
     delete_chunks(app);
     for mut item in items(app, |sk| sk == "SITE" || sk.starts_with("PUBLICATION#")) {

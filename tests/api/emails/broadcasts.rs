@@ -26,7 +26,7 @@ async fn entries(app: &TestApp) -> Vec<Value> {
     }
 }
 
-/// Asserts that every user has one email and one entry to match.
+/// Asserts that every user has one email and one matching entry.
 async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
     app.send_emails().await;
     for (_, email) in users {

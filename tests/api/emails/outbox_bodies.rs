@@ -202,7 +202,7 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
     assert_eq!(read(&app, &id).await["html"], "current");
 }
 
-/// An earlier version's entry contains its bodies until the email ends.
+/// An earlier version's entry contains its bodies until the email is sent, skipped or given up.
 #[tokio::test]
 async fn an_entry_that_contains_its_bodies_is_shown_and_sent() {
     let (app, ada, id) = with_entry(Status::Queued).await;

@@ -95,7 +95,7 @@ async fn the_placeholder_is_the_password_of_the_same_server_only() {
         assert!(answer.text().contains("body.email_config.password"), "{}", answer.text());
     }
     assert!(elsewhere.commands().is_empty());
-    // The stored password is this project's; others cannot use it.
+    // The stored password belongs to this project; others cannot use it.
     let other = app.another_project().await;
     let body = json!({ "recipient_email": "ada@example.com", "email_config": hidden });
     assert_eq!(app.admin_of(&other).post(PATH, body).await.code(), "SCHEMA_ERROR");

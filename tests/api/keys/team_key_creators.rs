@@ -101,7 +101,7 @@ async fn a_key_outlives_the_membership_and_the_account_of_its_creator() {
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await.0, 200);
 }
 
-/// Turns the only key of the only team into an earlier version's, without a creator.
+/// Turns the only key of the only team into one from an earlier version, without a creator.
 async fn age(app: &TestApp) {
     let (pk, sk) = app.table().into_iter().find(|(_, item)| item["sk"]["S"] == "TEAM").unwrap().0;
     let update = UpdateItemInput::builder().table_name(app.app.store.table());

@@ -105,7 +105,7 @@ async fn a_session_gets_60_tokens_in_10_minutes() {
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let exchange = json!({ "grant_type": "refresh_token", "client_id": app.project_id().as_str(), "refresh_token": ada.refresh_token });
     let (client, nobody) = (app.signed_in(&ada), app.anonymous());
-    // Both ways to refresh share a counter, whatever the access type.
+    // Both ways to refresh share a counter, regardless of the access type.
     assert_standard(&app, Rule::Token, 60, 600, |number| {
         if number % 2 == 0 { client.post(REFRESH, json!({})) } else { nobody.post(TOKEN, exchange.clone()) }
     })

@@ -118,7 +118,7 @@ fn day() -> Vec<Act> {
                 act(0, What::SignUp);
             } else if chance.is(10) {
                 // The user is signed out. A third sign in with a code, a third with a provider; one
-                // in five of the others first mistypes the password twice.
+                // in five of the rest first mistypes the password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),

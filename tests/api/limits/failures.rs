@@ -132,8 +132,8 @@ fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// Sends the right password, then ten wrong ones between its admission and the write of its
-/// session. Returns the response to the right one.
+/// Sends the right password and, after it is admitted but before its session is written, ten wrong
+/// ones. Returns the response to the right one.
 async fn right_among_ten_wrong(app: &TestApp) -> Answer {
     let client = app.client();
     let send = async |password| client.post(SIGN_IN, sign_in("ada@example.com", password)).await;

@@ -29,7 +29,7 @@ fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event has a server key, which its request counts by.
+/// Whether an event has a server key, by which its request is counted.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
@@ -57,7 +57,7 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
-        // Links in emails are counted per code, whoever follows them: see `limits::codes`.
+        // Links in emails are counted per code, no matter who follows them: see `limits::codes`.
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let in_memory = world.app.app.memory.batched();
         let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));

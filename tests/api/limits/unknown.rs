@@ -43,7 +43,7 @@ async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &s
         let refused = send(number).await;
         assert_refused(&refused, rule.limit().name(), rule.standard());
     }
-    // The table counts a whole place only from time to time.
+    // Requests from an IP address or a network are counted in the table only from time to time.
     let is_of_place = |pk: &String| Rule::ALL.iter().any(|rule| rule.is_batched() && pk.contains(&format!("#{}#", rule.name())));
     written(app).into_iter().filter(|pk| !is_of_place(pk)).collect()
 }

@@ -138,8 +138,8 @@ async fn levels_of_an_earlier_version_keep_the_project_s_permissions() {
     let app = TestApp::start().await;
     assert_eq!(app.admin().post(TEAM, json!({ "id": "notes:edit" })).await.status(), 201);
     let held = granted(&app).await;
-    // Turns the item into an earlier version's: without permissions, and without the mark that it
-    // has them.
+    // Gives the item the form of an earlier version: without permissions, and without the mark that
+    // it has them.
     let update = UpdateItemInput::builder().table_name(app.app.store.table());
     let update = update.key("pk", AttributeValue::S(format!("P#{}", app.project_id()))).key("sk", AttributeValue::S("CONFIG".to_owned()));
     let update = update.update_expression("SET d.environment = :text REMOVE d.has_permissions");

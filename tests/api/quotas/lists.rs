@@ -1,4 +1,4 @@
-//! Pages of lists have at most 1 MB; together, they contain everything once.
+//! Pages of lists are at most 1 MB; together, they contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user in teams joined in an order other than their creation order, and the teams in the order
-/// of joining.
+/// A user who joined teams in an order other than their creation order, and these teams in the
+/// order in which the user joined them.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

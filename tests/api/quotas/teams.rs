@@ -38,7 +38,7 @@ async fn a_user_creates_50_teams_and_deleting_one_makes_room() {
     let teams: Vec<String> = join_all((0..50).map(|_| create(&caller))).await;
     assert_full(&caller, 50).await;
     assert_eq!(app.signed_in(&ada).get(&format!("{TEAMS}?user_id=me")).await.json()["items"].as_array().unwrap().len(), 50);
-    // Whoever deletes the team, its creator gets the room back.
+    // A deleted team no longer counts towards its creator's quota, no matter who deleted it.
     assert_eq!(app.server().delete(&format!("{TEAMS}/{}", teams[0])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;

@@ -102,7 +102,7 @@ async fn invitations_of_servers_outlive_every_member() {
     assert_eq!(accepted.status(), 200, "{}", accepted.text());
 }
 
-/// Turns all invitations into an earlier version's, without a sender.
+/// Turns all invitations into ones from an earlier version, without a sender.
 async fn age(app: &TestApp, sender: &SignedInUser) {
     let store = &app.app.store;
     let items = app.table().into_iter().filter(|(_, item)| item["d"]["M"]["invited_by"].is_object());
@@ -203,7 +203,7 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner proves the address, so the account becomes the owner's, without the membership.
+    // The owner proves the address, so the owner gets the account, without the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_void(&app, &bob, &invitation).await;

@@ -82,7 +82,7 @@ async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let entry = one(&app, "auth-password-sign-up").await;
     let user = UserId::parse(answer.json()["user_id"].as_str().unwrap()).unwrap();
     assert_eq!((entry.events.as_slice(), user_of(&entry)), (&[Event::Created, Event::SignIn][..], Some(user)));
-    // Nor does a solution used up by a rejected sign-up add an entry.
+    // A solution used up by a rejected sign-up does not add an entry either.
     let taken = altcha::visible(&altcha::solved(&altcha::easy(&app)));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", taken)).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     let entries = operation_entries(&app, "auth-password-sign-up").await;

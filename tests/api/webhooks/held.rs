@@ -54,7 +54,7 @@ async fn a_worker_ends_if_the_only_endpoint_is_held_and_its_holder_goes_on() {
     assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
     assert_eq!(drain(&app).await, 4, "one search in each shard");
     assert!(receiver.received().is_empty());
-    // The holder found nothing due, but meanwhile an event was recorded.
+    // The holder found nothing due, but an event was recorded in the meantime.
     app.app.store.release_webhook(&claimed, None, app.now()).await.unwrap();
     assert_eq!(app.app.store.due_webhooks(app.now(), 10).await.unwrap(), [lane]);
     drain(&app).await;

@@ -1,5 +1,5 @@
-//! Endpoints with a partition that refuses writes: their deliveries are set aside so as not to
-//! delay others, and follow in order.
+//! Endpoints with a partition that refuses writes: their deliveries are set aside to avoid delaying
+//! others, and follow in order.
 
 use std::sync::Arc;
 
@@ -196,7 +196,7 @@ async fn no_late_event_overtakes_one_that_is_behind_a_page_of_its_partition() {
     assert_eq!((names(&receiver).len(), &names(&receiver)[4..]), (6, &["Ada".to_owned(), "Ada 2".to_owned()][..]));
 }
 
-/// Does something right after the worker's first or second read of the first partition of late
+/// Runs an action right after the worker's first or second read of the first partition of late
 /// deliveries, before it reads the others.
 fn after_reading(recorder: &Arc<Recorder>, is_second: bool, action: impl FnOnce() + Send + 'static) {
     let first = |recorder: &Recorder, action: Box<dyn FnOnce() + Send>| recorder.after_call("Query", "#LATE#0\"".to_owned(), action);

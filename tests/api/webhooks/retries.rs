@@ -105,8 +105,8 @@ async fn an_endpoint_that_is_gone_is_switched_off() {
     app.advance(SignedDuration::from_hours(1));
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 1);
-    // Events pending at the switch-off are delivered once the endpoint is enabled again; events
-    // from the time in between are not.
+    // Events pending when the endpoint was switched off are delivered once it is enabled again;
+    // events from the time in between are not.
     receiver.reply(Reply::Status(204));
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.json()["disabled_reason"], json!(null));
     app.deliver_webhooks().await;
@@ -168,7 +168,7 @@ async fn what_happened_before_an_endpoint_was_switched_off_is_delivered_afterwar
     assert!(receiver.received().is_empty());
     app.advance(SignedDuration::from_secs(5));
     create_user(&app, "After").await;
-    // Disabling the endpoint again leaves the time of the switch-off unchanged.
+    // Disabling the endpoint again does not change when it was switched off.
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": false })).await.status(), 200);
     assert_eq!(app.record_batch(changes_at(&app, app.now().as_second()).await).await, 0);
     assert_eq!(app.admin().patch(&path(&created, ""), json!({ "enabled": true })).await.status(), 200);

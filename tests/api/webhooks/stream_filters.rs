@@ -31,7 +31,7 @@ fn matches(pattern: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a value follows a rule: existence, a prefix, or an equal text.
+/// Whether a value follows a rule: existence, a prefix, or an equal string.
 fn follows(rule: &Value, found: &Value) -> bool {
     match (rule["exists"].as_bool(), rule["prefix"].as_str()) {
         (Some(exists), _) => exists != found.is_null(),

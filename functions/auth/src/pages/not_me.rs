@@ -55,7 +55,7 @@ pub(crate) fn used() -> LinkPage {
     LinkPage::of("This link was used before", "<p>It works once. Choose “Forgot password?” where you sign in to set a new password.</p>")
 }
 
-/// The page if the project or account is gone, or the link has ended
+/// The page if the project or account is gone, or the link is no longer valid
 /// ([`Refusal`](model::notice::Refusal)).
 pub(crate) fn nothing_to_undo() -> LinkPage {
     let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \

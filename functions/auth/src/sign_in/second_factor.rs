@@ -11,8 +11,8 @@ use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 
-/// For a user with a second factor: the write of a sign-in attempt, instead of a session, and the
-/// error to return after it. `None` for a user without a second factor.
+/// For a user with a second factor: the write that stores a sign-in attempt instead of a session,
+/// and the error to return after it. `None` for a user without a second factor.
 pub(crate) fn required(
     app: &App,
     project: &Project,

@@ -60,7 +60,8 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// The keys of an owner, newest first, including those that ended less than 30 days ago.
+/// The keys of an owner, newest first, including those that expired or were revoked less than 30
+/// days ago.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
     let now = access.app.clock.now();

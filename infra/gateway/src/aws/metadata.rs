@@ -15,7 +15,7 @@ use crate::causes::with_causes;
 use crate::http_client::http_client;
 
 /// How long to wait for a response. Both services run on the machine or near it and answer sooner;
-/// outside EC2, nothing answers at the address of the instance's service.
+/// outside EC2, nothing answers at the address of the instance metadata service.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";

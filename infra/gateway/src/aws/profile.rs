@@ -52,7 +52,7 @@ impl Profile {
 }
 
 /// The paths of the configuration and credentials files; `None` if neither a variable nor the home
-/// folder tells where a file is.
+/// folder says where a file is.
 fn files() -> [Option<PathBuf>; 2] {
     let file = |name: &str, default: &str| {
         let named = variable(name).map(PathBuf::from);

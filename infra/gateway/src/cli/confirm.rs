@@ -4,8 +4,7 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 
-/// Requires the id of what is to be deleted, in `given` or typed at the prompt. Fails if it
-/// differs.
+/// Requires the id of the item to delete, in `given` or typed at the prompt. Fails if it differs.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,

@@ -72,8 +72,8 @@ pub(super) fn warn_of_unknown() {
 }
 
 /// A warning for each unknown name that begins with `GATELET_` or is close to a known one. Only
-/// names that begin almost with `GATELET_` are compared: comparing every variable of a shell would
-/// take a quarter of the gateway's start.
+/// names that almost begin with `GATELET_` are compared: comparing every variable of a shell would
+/// take a quarter of the gateway's startup time.
 fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known();
     let warning = |name: String| {
@@ -92,7 +92,7 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     warnings
 }
 
-/// Whether a name begins almost like [`PREFIX`]: up to two letters may be wrong, missing or
+/// Whether a name almost begins with [`PREFIX`]: up to two letters may be wrong, missing or
 /// swapped. A missing letter counts as two, because it shifts the rest.
 fn begins_alike(name: &str) -> bool {
     let beginning: String = name.chars().take(PREFIX.len()).collect();

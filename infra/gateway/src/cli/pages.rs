@@ -1,4 +1,4 @@
-//! `gateway pages`: prints the link to the private pages, as the gateway does at its start.
+//! `gateway pages`: prints the link to the private pages, as the gateway does when it starts.
 
 use std::path::Path;
 

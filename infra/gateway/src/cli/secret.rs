@@ -55,8 +55,8 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
     Ok(secret)
 }
 
-/// Whether the given secret is the data's; `true` if there is none yet, or no data to compare it
-/// with.
+/// Whether the given secret belongs to the data; `true` if there is none yet, or no data to compare
+/// it with.
 pub(super) async fn fits(data: &Data, store: &Store) -> anyhow::Result<bool> {
     let secret = given(Some(data))?.unwrap_or_else(DeploymentSecret::absent);
     Ok(check(store, &secret).await.is_ok())

@@ -80,7 +80,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_within(path, MAX_BYTES)
 }
 
-/// Determines an image's type from its content, whatever its name.
+/// Determines an image's type from its content, regardless of its name.
 fn examined(bytes: &[u8]) -> Result<ImageName, String> {
     let format = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => Format::Png,

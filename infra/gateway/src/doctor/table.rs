@@ -18,8 +18,8 @@ use wire::clock::Clock;
 use super::report::Report;
 use crate::causes::with_causes;
 
-/// How long an email or a broadcast may be overdue. The workers run every minute, so more is a
-/// problem.
+/// How long an email or a broadcast may be overdue. The workers run every minute, so a longer delay
+/// is a problem.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Checks the table and its settings; returns whether there is a table to read.

@@ -27,7 +27,7 @@ pub(super) struct Connector {
     pub(super) commits: Arc<OnceLock<Commits>>,
     pub(super) feed: Arc<Feed>,
     pub(super) recent: Arc<RecentReads>,
-    /// The file of the database; `None` for one in memory.
+    /// The database file; `None` for one in memory.
     pub(super) file: Option<Arc<Path>>,
     pub(super) observer: Option<Arc<dyn Observe>>,
 }

@@ -217,13 +217,13 @@ impl Engine {
         }
     }
 
-    /// The engine itself, for tests. The store's reads do not see what is written through it, if
-    /// they read the item before.
+    /// The engine itself, for tests. The store's reads do not see what is written through it if
+    /// they have already read the item.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
 
-    /// Deletes expired items, page by page so as not to block requests; returns the number of
+    /// Deletes expired items, page by page to avoid blocking requests; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
         let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(WrittenItems::Any));
@@ -259,7 +259,7 @@ impl Engine {
     }
 
     /// Notes whether the engine is shared with other processes, and returns what was noted before.
-    /// The state of the stream does not tell this, because the stream is also on if a project has a
+    /// The state of the stream does not show this, because the stream is also on if a project has a
     /// webhook endpoint.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)

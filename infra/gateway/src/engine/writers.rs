@@ -1,5 +1,5 @@
 //! Writes by other processes to the file of a running gateway: commands such as `project set` and
-//! `content publish` work on it meanwhile.
+//! `content publish` work on it while the gateway runs.
 //!
 //! Before each such write, the file `gatelet.db-writers` next to the database grows by a byte, and
 //! the writer holds a shared lock on it until the write or the process has ended.
@@ -23,7 +23,7 @@ fn open(database: &Path) -> Result<File> {
 /// A write announced to the gateway, until this value is dropped.
 pub(super) struct AnnouncedWrite(#[expect(dead_code, reason = "dropping the file releases its lock")] File);
 
-/// Announces a write. It must not begin earlier.
+/// Announces a write, which must not begin before this call.
 pub(super) fn announce(database: &Path) -> Result<AnnouncedWrite> {
     let mut file = open(database)?;
     file.lock_shared()?;

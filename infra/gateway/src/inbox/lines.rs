@@ -1,5 +1,5 @@
 //! Reads the inbox from older versions: two files of JSON lines, `older.jsonl` and then
-//! `newest.jsonl`. A gateway with an inbox database imports these files at its start and removes
+//! `newest.jsonl`. A gateway with an inbox database imports these files when it starts and removes
 //! them.
 
 use std::fs::File;

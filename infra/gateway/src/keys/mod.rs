@@ -157,7 +157,7 @@ pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Re
     Ok(())
 }
 
-/// Whether a text can be sent as a key and saved on one line.
+/// Whether a string can be sent as a key and saved on one line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
 }

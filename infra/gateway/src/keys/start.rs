@@ -1,4 +1,4 @@
-//! Decides at the gateway's start which keys from the environment and `keys.env` a project uses,
+//! Decides when the gateway starts which keys from the environment and `keys.env` a project uses,
 //! and adds them to the project.
 
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl Keys {
     /// - A key that the project lacks replaces the saved one, which stops working.
     ///
     /// If a deleted project with the same id has data left, deletes this first; nothing else may
-    /// write to the table meanwhile.
+    /// write to the table until that is done.
     pub async fn start(&mut self, role: Role, saved: &SavedKeys, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -110,7 +110,7 @@ impl Keys {
 
     /// Creates the project with these keys, or adds the missing ones to an existing project.
     /// Returns whether the project is new. If a deleted project with the same id has data left,
-    /// deletes this first; nothing else may write to the table meanwhile.
+    /// deletes this first; nothing else may write to the table until that is done.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;

@@ -1,6 +1,6 @@
 //! Answers that are not fully written yet.
 //!
-//! An operation answers at once, but its client may read slowly or not at all. So the bytes of
+//! An operation answers immediately, but its client may read slowly or not at all. So the bytes of
 //! pending answers and incomplete request bodies are limited in total: beyond the limit, a
 //! connection whose client does not read is closed ([`connections`](super::connections)). A
 //! connection holds one answer: the next request of a pipeline (RFC 9112 §9.3.2) waits until the

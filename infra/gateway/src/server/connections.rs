@@ -23,7 +23,7 @@ use super::timeouts::Timeouts;
 /// The number of descriptors reserved for things other than clients' connections: databases,
 /// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
-/// The minimum and maximum number of connections in total, whatever the machine allows.
+/// The minimum and maximum number of connections in total, regardless of what the machine allows.
 const MIN_CONNECTIONS: u64 = 16;
 const MAX_CONNECTIONS: u64 = 4096;
 /// The maximum number of connections per address; half of the total if that is less.

@@ -6,8 +6,8 @@
 //! its database, which also needs file descriptors. Clients that do not read answers ([`answer`])
 //! or end their bodies cannot fill its memory.
 //!
-//! A request runs to its end even if its client hangs up: otherwise, a client could keep what a
-//! provider has answered from being stored, or its own request from being counted.
+//! A request runs to its end even if its client hangs up: otherwise, a client could prevent a
+//! provider's answer from being stored, or its own request from being counted.
 
 mod answer;
 mod body;

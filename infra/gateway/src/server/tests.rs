@@ -131,7 +131,7 @@ async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections
     (address, connections, stop)
 }
 
-/// More than a socket's buffers take.
+/// More than a socket's buffers hold.
 const LARGE: usize = 32 << 20;
 
 /// A router that gives large answers and counts them.

@@ -185,7 +185,7 @@ async fn the_engine_is_served_to_other_processes() {
     assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("does not exist"));
 
     // The option is for AWS tables, which lack the project `internal` at first. A gateway creates
-    // it at its first start, so it already exists here.
+    // it when it first starts, so it already exists here.
     assert!(fails(&table(&["project", "create", "--internal"])).contains("internal"));
     assert!(fails(&table(&["project", "delete", "internal", "--confirm", "internal"])).contains("cannot be deleted"));
 

@@ -158,7 +158,7 @@ async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::Tcp
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], gateway.port()).into()).await.unwrap();
-    // Without a place, the gateway closes the connection at once.
+    // Without a place, the gateway closes the connection immediately.
     let _ = stream.write_all(bytes).await;
     stream
 }

@@ -143,7 +143,7 @@ async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
     let (service, users) = Service::new(MANY).await;
     let mut gateway = service.start(None);
     service.send(&gateway, &users).await;
-    // Some kills hit the start, others later work.
+    // Some kills hit startup, others hit later work.
     for millis in [40, 120, 5, 200, 80, 15, 300] {
         tokio::time::sleep(Duration::from_millis(millis)).await;
         gateway.signal("KILL");

@@ -115,7 +115,7 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
     };
     opens(&gateway).await;
     // Only browsers have the cookie. A request with the cookie is rejected if it does not look like
-    // a browser's, comes from another site or a proxy, or names a foreign host.
+    // one from a browser, comes from another site or a proxy, or names a foreign host.
     is_refused(&gateway, MESSAGES, &PROGRAM, &[("cookie", cookie)]).await;
     for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "http://evil.test"), ("host", "evil.test"), ("via", "1.1 x")] {
         assert_eq!(get(&gateway, "/inbox", &[PERSON[0], PERSON[1]], &[("cookie", cookie), (name, value)]).await.status(), 403, "{name}");

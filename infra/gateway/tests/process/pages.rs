@@ -51,7 +51,7 @@ async fn emails_are_listed_newest_first_and_can_be_deleted() {
     assert_eq!(recipients(&messages(&gateway, "?to=Ada%40example.com").await).len(), 2);
     assert_eq!(messages(&gateway, "?to=nobody@example.com").await.len(), 0);
 
-    // Emails survive a restart. Deleted ones do not come back.
+    // Emails survive a restart. Deleted ones do not reappear.
     gateway.signal("KILL");
     gateway.wait();
     let gateway = Gateway::start(&folder.data());

@@ -107,7 +107,7 @@ fn http_client() -> Client {
 pub(crate) struct Gateway {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    /// The output at the start.
+    /// The output at startup.
     pub(crate) printed: String,
     pub(crate) url: String,
     pub(crate) http: Client,
@@ -115,7 +115,7 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// Starts a gateway on a free port with this data, and waits until it has printed its URL and
-    /// its keys or their place.
+    /// its keys or where they are.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }
@@ -136,7 +136,7 @@ impl Gateway {
         Self { child, stdout, printed, url, http: http_client() }
     }
 
-    /// The value of a line that the gateway printed at its start, without the line's label.
+    /// The value of a line that the gateway printed when it started, without the line's label.
     pub(crate) fn line(&self, name: &str) -> String {
         let line = self.printed.lines().find_map(|line| line.trim().strip_prefix(name));
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
@@ -164,7 +164,7 @@ impl Gateway {
         self.url.rsplit_once(':').unwrap().1.parse().unwrap()
     }
 
-    /// The page key, from the link printed at the start.
+    /// The page key, from the link printed at startup.
     pub(crate) fn page_key(&self) -> String {
         let link = self.line("Start page");
         link.split_once("/?key=").unwrap_or_else(|| panic!("no key in {link}")).1.to_owned()

@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// What is returned for a proved item, and the items that were read for.
+    /// Returns the proved item with what was read for it, and all items passed to `read`, in order.
     async fn prove(hint: PrefetchedItem<u8>, checked: Result<u8, CodeRefusal>) -> (Option<(u8, String)>, Vec<u8>) {
         let asked = RefCell::new(Vec::new());
         let read = async |item: u8| {

@@ -63,7 +63,7 @@ pub struct RpcRequest {
     /// Always `2.0`.
     #[schema(example = "2.0")]
     pub jsonrpc: String,
-    /// A text or an integer, which the response repeats; absent in notifications.
+    /// A string or an integer, which the response repeats; absent in notifications.
     pub id: Option<Value>,
     /// The method of the protocol.
     pub method: String,

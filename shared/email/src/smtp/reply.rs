@@ -37,8 +37,8 @@ impl Reply {
         Ok(None)
     }
 
-    /// The first digit: whether the server has done, or will go on to do, what the command says;
-    /// `1` of RFC 959 does not occur in SMTP.
+    /// The first digit: 2 if the command is done, 3 if the server waits for more input, 4 or 5 if
+    /// it refuses the command. SMTP does not use the `1` of FTP (RFC 959).
     pub(super) fn class(&self) -> u16 {
         self.code / 100
     }

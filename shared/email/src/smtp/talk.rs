@@ -19,7 +19,8 @@ use super::reply::Reply;
 const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long to wait for the rest of a TLS record that begins to arrive within the message.
+/// How long to wait for the rest of a TLS record that begins to arrive while the message is being
+/// sent.
 const GLANCE: Duration = Duration::from_millis(200);
 /// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); for AUTH with an initial
 /// response, RFC 4954 §4 applies.

@@ -4,7 +4,7 @@ macro_rules! keys {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
 
         /// The project does not permit API keys for this type of owner.
-        #[error("API keys of a {owner} are not enabled in this project")]
+        #[error("{owner} API keys are not enabled in this project")]
         #[hint("Set the project's `config.allow_user_api_keys` or `config.allow_team_api_keys` to `true`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         ApiKeysNotEnabled {

@@ -44,8 +44,8 @@ impl CodeEmail<'_> {
         Ok((code, writes))
     }
 
-    /// The writes of a code that resets the password of `user`, and of its email. The owner has
-    /// requested the code through a link in an earlier email to `email`.
+    /// The writes that store a code to reset the password of `user`, and queue its email. The owner
+    /// has requested the code through a link in an earlier email to `email`.
     pub fn reset(&self, user: &User, email: &Email) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::ResetPassword,
@@ -67,7 +67,7 @@ impl CodeEmail<'_> {
         self.with_email(stored, &code, recipient.decoy(self.project, &entry, self.now)?)
     }
 
-    /// The writes of the code and of its email.
+    /// The writes that store the code and queue its email.
     fn with_email(&self, stored: &StoredCode, code: &Code, mail: Vec<Write>) -> Result<Vec<Write>, store::Error> {
         Ok([code::create(self.project, code, stored)?].into_iter().chain(mail).collect())
     }
@@ -86,8 +86,8 @@ impl CodeEmail<'_> {
         Ok((code, entry))
     }
 
-    /// The writes of a code that verifies a user's email address, and of its email. A second link
-    /// in the email lets a recipient who did not create the account release the address.
+    /// The writes that store a code to verify a user's email address, and queue its email. A second
+    /// link in the email lets a recipient who did not create the account release the address.
     pub fn verification(&self, recipient: RecipientCounts, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,
@@ -109,8 +109,8 @@ impl CodeEmail<'_> {
     }
 }
 
-/// The write of the email that tells the owner of an email address that the account now belongs to
-/// them; `None` if the user has no primary address.
+/// The write that queues the email telling the owner of an email address that the account now
+/// belongs to them; `None` if the user has no primary address.
 pub fn account_claimed(app: &App, project: &ProjectId, user: &User) -> Result<Option<Write>, store::Error> {
     let Some(channel) = user.primary() else { return Ok(None) };
     let to = Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] };

@@ -101,7 +101,7 @@ pub async fn recipient(context: &Context, email: &Email, address: Address) -> Re
     Ok(RecipientCounts(writes))
 }
 
-/// Counts the recipient of an email sent at once, without the outbox.
+/// Counts the recipient of an email sent immediately, without the outbox.
 pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
     for counter in counters(&context.app, context.level, email, Address::Proved) {
         context.app.store.count(&context.project.id, &counter).await?;
@@ -116,13 +116,13 @@ impl RecipientCounts {
         Self(Vec::new())
     }
 
-    /// The writes of an email about a user.
+    /// The writes that queue an email about a user.
     pub fn queue(self, project: &ProjectId, entry: &OutboxEntry, about: Option<UserId>) -> Result<Vec<Write>, store::Error> {
         let mail = outbox::create(project, entry)?.about(about);
         Ok([mail].into_iter().chain(self.0).collect())
     }
 
-    /// Writes that look and cost like the writes of an email, but do not send one.
+    /// Writes that look and cost like those that queue an email, but do not send one.
     pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
         Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
     }
@@ -137,12 +137,12 @@ pub struct Cause<'a> {
     pub place: Option<&'a Place>,
 }
 
-/// The write of a notice.
+/// The write that queues a notice.
 pub fn notice(app: &App, project: &ProjectId, cause: Cause<'_>, new: NewEntry) -> Result<Write, store::Error> {
     notice_entry(project, cause, OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
 }
 
-/// The write of a notice that contains a code.
+/// The write that queues a notice with a code.
 pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<'_>, entry: OutboxEntry) -> Result<Write, store::Error> {
     let network = place.map(|place| Subject::network(place.ip).to_string());
     let notice = Some(NoticeCount { is_proved: address == Address::Proved, is_verified: address != Address::Unproved, network });

@@ -1,5 +1,5 @@
-//! Emails that invite to a team. One transaction writes the invitation, its code, the outbox entry
-//! and the counts of the recipient.
+//! Team invitation emails. One transaction writes the invitation, its code, the outbox entry and
+//! the counts of the recipient.
 
 use errors::Error;
 use model::code::Code;
@@ -24,9 +24,9 @@ use crate::email::gate::RecipientCounts;
 use crate::email::sealed;
 use crate::quota;
 
-/// The id of a new invitation, and the writes of the invitation and its email. The link in the
-/// email is `callback` with the query parameter `code`. `sender` is the member who invites; `None`
-/// if a server or an administrator does.
+/// The id of a new invitation, and the writes that store the invitation and queue its email. The
+/// link in the email is `callback` with the query parameter `code`. `sender` is the member who
+/// invites; `None` if a server or an administrator does.
 pub fn writes(
     context: &Context,
     team: &Team,

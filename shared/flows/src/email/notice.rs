@@ -28,7 +28,7 @@ use crate::email::sealed;
 /// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// The writes of the notices of a change from `before` to `after`; the notices are also recorded in
+/// The writes that notify of a change from `before` to `after`; the notices are also recorded in
 /// `after`. `place` is absent if a server made the change, because a server's IP address means
 /// nothing to the owner, or if the recipient must not learn the place.
 pub fn about_change(
@@ -67,7 +67,7 @@ pub fn about_team_key(
     AccountChanges { app, project, place, before, changes: vec![Change::from_new_key(key)] }.tell(after)
 }
 
-/// The changes to an account, with their place.
+/// The changes to an account, and where they were made.
 struct AccountChanges<'a> {
     app: &'a App,
     project: &'a Project,
@@ -109,7 +109,7 @@ impl AccountChanges<'_> {
     }
 }
 
-/// The writes of the notices of a sign-in from a place where the account was not used before. Only
+/// The writes that notify of a sign-in from a place where the account had not been used. Only
 /// verified addresses are notified: any other may belong to a stranger, whom the account's creator
 /// could flood by signing in from many places. Someone who verified an address without a session
 /// may be the account's owner; if not, the link lets them lock the creator out.

@@ -1,6 +1,6 @@
-//! Built-in emails that contain codes. The outbox entry has the codes sealed; the worker that sends
-//! the email unseals them. [`model::outbox::codes`] explains the reason, and what other readers of
-//! the entry see.
+//! Built-in emails that contain codes. The outbox entry contains the codes sealed; the worker that
+//! sends the email unseals them. [`model::outbox::codes`] explains the reason, and what other
+//! readers of the entry see.
 
 use std::collections::BTreeMap;
 

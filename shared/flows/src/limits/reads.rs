@@ -24,7 +24,7 @@ pub struct Reader {
     places: Vec<Counter>,
 }
 
-/// The part of its quota that a session has whatever others at its IP address read.
+/// The part of its quota that a session keeps, whatever others at its IP address read.
 const RESERVED: u32 = 10;
 
 impl Reader {

@@ -27,7 +27,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
 const MAX_LEVEL: u32 = 4;
-/// The longest payload that is parsed, in bytes; real payloads have about 650.
+/// The longest payload that is parsed, in bytes; real payloads take about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
 /// core of a laptop, and less on several cores, which the widget uses.
@@ -167,7 +167,7 @@ struct Counter {
 pub struct Solution {
     /// Identifies the challenge within its project.
     pub id: String,
-    /// The level at which the challenge was made.
+    /// The level at which the challenge was created.
     pub level: u32,
     expires_at: i64,
 }
@@ -177,7 +177,7 @@ pub struct Solution {
 pub enum Refusal {
     /// The payload is too long, or is not the expected JSON in base64.
     Malformed,
-    /// The challenge was not signed by this service, or was made for another project.
+    /// The challenge was not signed by this service, or was created for another project.
     Foreign,
     /// The challenge has expired.
     Expired,

@@ -1,8 +1,8 @@
 //! Checks what Cloudflare Turnstile's `siteverify` answers about a token.
 //!
 //! `success` only means that someone solved a widget with this site key in the last five minutes.
-//! The answer also has the host and the action of the widget: the host must be one of the project's
-//! trusted domains, and the action must be the operation's.
+//! The response also contains the host and the action of the widget: the host must be one of the
+//! project's trusted domains, and the action must be the operation's.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ const LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How far Cloudflare's clock may be ahead of this one.
 const SKEW: SignedDuration = SignedDuration::from_secs(60);
 
-/// The answer of `siteverify`.
+/// The response from `siteverify`.
 #[derive(Debug, Deserialize)]
 pub struct Answer {
     success: bool,
@@ -49,8 +49,8 @@ pub enum Refusal {
 const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response", "timeout-or-duplicate"];
 
 impl Answer {
-    /// Checks that the token permits this operation; `is_trusted` tells the hosts that the project
-    /// trusts.
+    /// Checks that the token permits this operation; `is_trusted` decides whether the project
+    /// trusts a host.
     pub fn judge(&self, operation: GuardedOperation, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Refusal> {
         let token = |reason: String| Err(Refusal::Token(reason));
         if !self.success {

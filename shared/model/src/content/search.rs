@@ -63,7 +63,7 @@ impl Index {
     /// The apps and posts of the indexed content that contain at least one word of the query, at
     /// most 20, without the `later` newest posts. Only the first 16 words of the query count. The
     /// word `apps` matches every app, and `posts` every post. Results with more of the words come
-    /// first; among equals, apps precede posts, and newer posts older ones.
+    /// first; among equal results, apps precede posts, and newer posts precede older ones.
     pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<SearchHit> {
         let apps = content.apps.len();
         let query = folded(query);

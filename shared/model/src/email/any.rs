@@ -13,7 +13,7 @@ use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct AnyEmail(pub Email);
 
-/// Why a server may not use a text as an address, and what is expected.
+/// Why a server may not use a string as an address, and what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// There is no `@`.
@@ -50,7 +50,7 @@ impl AnyEmail {
     }
 }
 
-/// Whether a text is a host name. The last label must have a letter, otherwise the text is an IP
+/// Whether a string is a host name. The last label must have a letter, otherwise the text is an IP
 /// address (URL Standard, "ends in a number").
 fn is_host(text: &str) -> bool {
     let top = text.rsplit('.').next().unwrap_or_default();

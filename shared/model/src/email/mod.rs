@@ -53,7 +53,7 @@ impl Email {
         &self.0
     }
 
-    /// The address as counted by the limits of emails to one recipient, without the parts that mail
+    /// The address as counted by the limits on emails to one recipient, without the parts that mail
     /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
     /// Domains that share their mailboxes count as one.
     pub fn mailbox(&self) -> String {
@@ -61,7 +61,7 @@ impl Email {
         mailbox::name(local, domain)
     }
 
-    /// The domain without subdomains, as counted by the limits of emails to one domain. `None` for
+    /// The domain without subdomains, as counted by the limits on emails to one domain. `None` for
     /// mail providers open to everyone.
     pub fn organisation(&self) -> Option<String> {
         mailbox::organisation(self.parts().1)
@@ -152,7 +152,7 @@ mod tests {
         for (address, registered) in [
             ("ada@shop.example.co.uk", "example.co.uk"),
             ("ada@west.example.school.nz", "example.school.nz"),
-            // Subdomains of a short name are nothing special.
+            // Subdomains of a short name have no special meaning.
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),

@@ -2,7 +2,7 @@
 //! day; only an anonymous user who signs up is counted again, as a new user. The counts of a day
 //! are kept by gap: the number of days since the previous active day of the same user or team.
 //!
-//! These counts suffice to tell how many different users or teams of a [`Kind`] were active in a
+//! These counts suffice to compute how many different users or teams of a [`Kind`] were active in a
 //! window of at most [`WINDOW`] days. Only a user's first active day in the window has a gap that
 //! starts before the window, or is the day of the sign-up ([`Gap::New`]). So [`distinct`] adds up
 //! the counts with such gaps.
@@ -51,7 +51,7 @@ pub enum Gap {
 
 impl Gap {
     /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
-    /// last active on `last`, or `None` if that day is unknown.
+    /// last active on `last`, which is `None` if that day is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;

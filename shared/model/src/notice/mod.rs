@@ -14,17 +14,17 @@
 //!    could reset the password anyway. So an intruder whose address has been removed cannot return
 //!    through an earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
-//!    that restores the account ends the links of its own notice and all later ones. Earlier links
-//!    still work, because they restore an earlier state. So an intruder can do nothing after the
-//!    first change that would invalidate the first notice.
+//!    that restores the account invalidates the links of its own notice and all later ones. Earlier
+//!    links still work, because they restore an earlier state. So an intruder can do nothing after
+//!    the first change that would invalidate the first notice.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
-//!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
-//!    through an already verified address ends no links; otherwise, an intruder could use it to
-//!    invalidate the owner's links.
+//!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
+//!    reset through an already verified address invalidates no links; otherwise, an intruder could
+//!    use it to invalidate the owner's links.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
 //!    the address that the link was sent to, if the other account never verified it. So nobody can
-//!    remove an address and block its return by signing up with it. Such an address comes back
+//!    remove an address and block its return by signing up with it. Such an address is restored as
 //!    unverified, because the other account's user may read its emails.
 //! 5. **Released by its recipient.** An address that its recipient removed from the account is
 //!    restored only by a link sent to that address.
@@ -296,8 +296,8 @@ impl User {
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Gives up this account's claim to an address that was never proved in it, in favor of whoever
-    /// receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address that was never proved in it, in favor of the
+    /// person who receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

@@ -1,13 +1,13 @@
 //! The bodies of an email, in a separate item. They are stored from rendering until a day after the
-//! email has ended (it was sent, skipped or given up), or until it has waited too long. Until then,
-//! administrators can see them; the rest of the entry is kept.
+//! email was sent, skipped or given up, or until it has waited too long. Until then, administrators
+//! can see them; the rest of the entry is kept.
 //!
 //! The bodies are most of what an email stores, and each change to an entry is charged for the
 //! whole entry, in the table and in the index of the list. So the bodies are written once, at
 //! rendering, with an expiry. An email with codes is rendered again for sending, so its bodies
 //! expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for
-//! days, so its bodies expire [`WAIT`] after it is due. When the email ends, the expiry is
-//! corrected if necessary.
+//! days, so its bodies expire [`WAIT`] after it is due. When the email is sent, skipped or given
+//! up, the expiry is corrected if necessary.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late, so readers check the
 //! time themselves. An email without bodies is rendered again for sending.
@@ -20,7 +20,7 @@ use crate::outbox::codes::{Codes, HIDDEN, in_link};
 use crate::outbox::kept::{KeptBodies, SLACK};
 use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 
-/// How long the bodies are kept after an email has ended.
+/// How long the bodies are kept after an email was sent, skipped or given up.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
 /// How long an email without codes can wait, from when it is due, until its bodies must be rendered
 /// again. Unreferenced bodies from a worker that was overtaken are kept as long.
@@ -95,7 +95,7 @@ impl RenderedEmail {
 }
 
 impl OutboxEntry {
-    /// When the email was sent, skipped or given up; `None` if it has not ended.
+    /// When the email was sent, skipped or given up; `None` if none of these has happened yet.
     pub fn ended_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Sent { at, .. } | Stage::Skipped { at, .. } | Stage::ServerError { at, .. } => Timestamp::from_millisecond(at).ok(),
@@ -103,7 +103,7 @@ impl OutboxEntry {
         }
     }
 
-    /// When the bodies count as erased; `None` if the email has not ended.
+    /// When the bodies count as erased; `None` until the email is sent, skipped or given up.
     fn erased_at(&self) -> Option<Timestamp> {
         self.ended_at().map(|end| after(end, BODY_LIFE))
     }
@@ -130,11 +130,11 @@ impl OutboxEntry {
 
     /// Splits an entry into the part to store and the change to the separate item with its bodies,
     /// if there is one. Drops expired bodies, codes that are no longer needed, and the unsubscribe
-    /// link of an ended email.
+    /// link of an email that was sent, skipped or given up.
     pub fn parted(mut self) -> (Self, Option<BodyChange>) {
         let (codes, has_codes, end) = (self.clear_codes(), self.has_sealed_codes(), self.erased_at());
         // The stored bodies of an entry from an earlier version may contain codes. They stay in the
-        // entry until the email ends, because it is sent from them.
+        // entry until the email is sent, skipped or given up, because it is sent from them.
         if end.is_none() && !codes.is_empty() {
             return (self, None);
         }
@@ -152,7 +152,8 @@ impl OutboxEntry {
                 let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
                 mail.kept = Some(KeptBodies { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
                 let until = known.unwrap_or_else(|| after(due, WAIT));
-                // An entry from an earlier version may have ended long ago.
+                // The email of an entry from an earlier version may have been sent, skipped or
+                // given up long ago.
                 (now < until).then_some(BodyChange::Store(body, until))
             }
             (None, Some(kept), Some(end)) if kept.lasts(now) && !kept.suits(end) => {

@@ -160,7 +160,8 @@ fn empty_bodies_are_bodies() {
     assert_eq!(entry.parted().1, Some(BodyChange::Store(stored, after(at(2), WAIT))));
 }
 
-/// An entry from an earlier version contains its bodies until the email ends.
+/// An entry from an earlier version contains its bodies until the email is sent, skipped or given
+/// up.
 #[test]
 fn the_bodies_of_an_earlier_version_move_at_the_next_change() {
     let whole = entry().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");

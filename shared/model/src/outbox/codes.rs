@@ -1,7 +1,7 @@
 //! Codes in the emails of the outbox: the links and codes for signing in, verifying addresses,
 //! resetting passwords, joining teams, undoing changes to an account, and removing one's address
-//! from someone else's account. Readers of the outbox must never see these codes, whatever their
-//! access level.
+//! from someone else's account. Readers of the outbox must never see these codes, regardless of
+//! their access level.
 //!
 //! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
 //! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email in the

@@ -98,7 +98,7 @@ pub struct OutboxEntry {
     /// emails, and in an entry from an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeCount>,
-    /// Whether the email was made from a draft or by an API call.
+    /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
     /// Stored for published SDKs, without effect: deliverability is not checked.
     #[serde(default)]
@@ -238,7 +238,7 @@ pub struct NewEntry {
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether the email was made from a draft or by an API call.
+    /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
     /// When to send the email; as soon as possible if absent.
     pub scheduled_at: Option<Timestamp>,
@@ -331,8 +331,8 @@ impl OutboxEntry {
         self.codes.is_some() || self.source.builtin.is_some()
     }
 
-    /// When a worker should process the entry; `None` if the entry is paused, or if its email has
-    /// ended or could not be rendered.
+    /// When a worker should process the entry; `None` if the entry is paused, or if its email was
+    /// sent, skipped or given up, or could not be rendered.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {
             return None;

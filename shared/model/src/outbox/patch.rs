@@ -114,8 +114,8 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage after a cancellation. It keeps the start time of rendering or sending, if this
-    /// stage has one.
+    /// The stage of an email that was cancelled. It keeps the start time of rendering or sending,
+    /// if this stage has one.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),

@@ -124,7 +124,8 @@ pub struct RenderedEmail {
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if the category does
-    /// not permit that or the email is not for a user; removed once the email has ended.
+    /// not permit that or the email is not for a user; removed once the email has been sent,
+    /// skipped or given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once they are stored separately. See
@@ -142,8 +143,8 @@ pub struct Failure {
     pub class: String,
     /// A description of the error; if a mail server refused the email, with the server's own text.
     pub message: String,
-    /// The cause: the answer of the mail service, or the error that occurred instead; empty if
-    /// neither is known.
+    /// The cause: the mail service's answer, or the error that occurred instead; empty if neither
+    /// is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }

@@ -42,11 +42,11 @@ pub struct OutboxView {
     pub skip_deliverability_check: bool,
     /// When to send the email.
     pub scheduled_at_millis: Millis,
-    /// Whether the email was made from a draft or by an API call.
+    /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// The draft that the email was made from; `null` if there is none.
+    /// The draft from which the email was created; `null` if there is none.
     pub email_draft_id: Option<Uuid>,
-    /// The template that the email was made from; `null` if there is none.
+    /// The template from which the email was created; `null` if there is none.
     pub email_programmatic_call_template_id: Option<Uuid>,
     /// The number of failed attempts to send.
     pub send_retries: usize,
@@ -86,7 +86,7 @@ pub struct AttemptError {
     /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
-    /// The cause: the answer of the mail service, or the error that occurred instead; if neither is
+    /// The cause: the mail service's answer, or the error that occurred instead; if neither is
     /// known, the same as `external_message`.
     pub internal_message: String,
     /// The class of the error, as in `external_details`.

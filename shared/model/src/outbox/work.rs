@@ -53,8 +53,8 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in what is said about the failure, since the mail service's answer may quote the
-    /// email, and only then shortens it: part of a code would not be recognized.
+    /// Masks codes in the texts about the failure, since the mail service's answer may quote the
+    /// email, and only then shortens them: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
         let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
@@ -214,8 +214,8 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// as long as the mail service has accepted no emails, from 40 to 400; of consecutive refusals,
-    /// only the first and the last are kept.
+    /// for as many seconds as the mail service has accepted no emails, but at least 40 and at most
+    /// 400; of consecutive refusals, only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
         let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;
         if counts(failure) {

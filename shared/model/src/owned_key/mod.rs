@@ -2,9 +2,9 @@
 //! project: see [`ApiKey`](crate::project::ApiKey).
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
-//! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for at most [`ENDED_FOR`]. Adding a key drops older ended keys and, if many have ended, those
-//! created first.
+//! conditional write, and one read checks the key and its owner together. Ended (expired or
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops those that ended
+//! earlier and, if many are left, those created first.
 
 pub mod owner;
 pub mod text;
@@ -88,9 +88,9 @@ pub struct Creator {
 }
 
 impl Creator {
-    /// Whether the key may be an intruder's: since its creation, the creator's account has changed
-    /// hands, or an intruder was reported. `owner_epoch` is the creator's current one; `None` if
-    /// the user was deleted, which does not end the key.
+    /// Whether an intruder may have created the key: since its creation, the creator's account has
+    /// changed hands, or an intruder was reported. `owner_epoch` is the creator's current one;
+    /// `None` if the user was deleted, which does not invalidate the key.
     pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
         owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
     }
@@ -139,7 +139,7 @@ impl OwnedKey {
         self.revoked_at.into_iter().chain(expired_at).min()
     }
 
-    /// Whether the key is usable, or ended less than [`ENDED_FOR`] ago.
+    /// Whether the key is usable, or expired or was revoked less than [`ENDED_FOR`] ago.
     fn is_listed(&self, now: Timestamp) -> bool {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
     }
@@ -171,8 +171,8 @@ impl OwnedKeys {
         self.0.is_empty()
     }
 
-    /// The keys that an owner sees, oldest first: usable ones, and those that ended less than
-    /// [`ENDED_FOR`] ago.
+    /// The keys that an owner sees, oldest first: usable ones, and those that expired or were
+    /// revoked less than [`ENDED_FOR`] ago.
     pub fn listed(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &OwnedKey> {
         self.0.iter().filter(move |key| key.is_listed(now))
     }

@@ -13,7 +13,7 @@
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
 //! The key contains its owner, so a check reads the owner's item and needs no index. The checksum
-//! rejects mistyped keys and most other texts before anything is read.
+//! rejects mistyped keys and most other strings before anything is read.
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};

@@ -150,8 +150,8 @@ pub fn register(
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
 /// refuses a response in which it has. But updates of password managers have changed it, and
-/// refusing would lock the user of such a passkey out for good. The signature covers the flag, so
-/// only the holder of the same key can change it: the new value is recorded.
+/// refusing would lock the user of such a passkey out permanently. The signature covers the flag,
+/// so only the holder of the same key can change it: the new value is recorded.
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<AssertionResponse>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {

@@ -45,7 +45,7 @@ pub struct Challenge {
 pub struct Registrant {
     /// The user.
     pub user_id: UserId,
-    /// The user's credential epoch when the challenge was made.
+    /// The user's credential epoch when the challenge was created.
     pub epoch: u64,
 }
 
@@ -82,8 +82,8 @@ impl Challenge {
         CodeRefusal::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
-    /// Whether `user` may register a passkey with this challenge: it was made for this user, in the
-    /// same credential epoch.
+    /// Whether `user` may register a passkey with this challenge: it was created for this user, in
+    /// the same credential epoch.
     pub fn is_of(&self, user: &User) -> bool {
         self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
     }

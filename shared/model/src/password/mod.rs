@@ -64,8 +64,8 @@ pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIter
     }
 }
 
-/// Checks a password imported by a server: 1 to 128 characters, however easy to guess. It belongs
-/// to a user of another service, who should sign in here with the same one.
+/// Checks a password imported by a server: 1 to 128 characters, no matter how easy to guess. It
+/// belongs to a user of another service, who should sign in here with the same one.
 pub fn check_imported(password: &Password) -> Result<(), PasswordRefusal> {
     match password.secret().expose_secret().chars().count() {
         0 => Err(PasswordRefusal::TooShort(1)),

@@ -47,7 +47,7 @@ pub enum Refusal {
         /// The scope of the permission.
         actual: Scope,
     },
-    /// The definition is to contain a permission that does not exist in this scope.
+    /// The definition would contain a permission that does not exist in this scope.
     #[error("the contained permission {0} does not exist in this scope")]
     ContainedNotFound(PermissionId),
     /// Another permission has this id.
@@ -219,8 +219,8 @@ impl Rbac {
     }
 
     /// Deletes a definition, or a permission that the configuration no longer defines. Holders lose
-    /// the permission for good; other permissions no longer contain it, and it is no longer granted
-    /// by default.
+    /// the permission permanently; other permissions no longer contain it, and it is no longer
+    /// granted by default.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refusal> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);

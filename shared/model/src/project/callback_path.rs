@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Whether OAuth providers send users back to this URL at a deployment of this service. The
+/// Whether OAuth providers send users back to this URL on a deployment of this service. The
 /// operation there hands the code in the query to the provider named in the path, and any project
 /// can have its own provider: using such a URL as a callback would give the project's codes away.
 ///

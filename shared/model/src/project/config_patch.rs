@@ -117,7 +117,7 @@ pub struct ConfigPatch {
 }
 
 impl ConfigPatch {
-    /// The first provider of the type `shared` that no deployment can share.
+    /// The first provider of type `shared` that no deployment can share.
     pub fn unshareable_provider(&self) -> Option<&str> {
         let mut providers = self.oauth_providers.iter().flatten();
         providers.find(|provider| provider.is_unshareable()).map(|provider| provider.id.as_str())

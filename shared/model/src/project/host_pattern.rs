@@ -10,7 +10,7 @@ pub(crate) const MAX_HOST: usize = 253;
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
 /// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a
-/// host in this form, however people write it. A text without such a form stays as it is.
+/// host in this form, however people write it. A string without such a form stays as it is.
 pub(crate) fn ascii_form(host: &str) -> String {
     if host.is_ascii() {
         return host.to_ascii_lowercase();

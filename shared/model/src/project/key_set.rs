@@ -57,7 +57,7 @@ pub struct KeyMark {
     pub last_four: String,
 }
 
-/// A new set with its keys in plaintext, which is not stored and must be shown at once.
+/// A new set with its keys in plaintext, which is not stored and must be shown immediately.
 pub struct NewKeys {
     /// The set to store.
     pub set: KeySet,

@@ -148,7 +148,7 @@ pub struct ProjectConfig {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// The first registrations of providers that were removed, or whose issuer or client has
-    /// changed ([`registration`](crate::provider::registration)), by the ids of the providers.
+    /// changed ([`registration`](crate::provider::registration)), by provider id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
@@ -244,7 +244,7 @@ pub enum MergeStrategy {
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
-    /// The sign-in is refused, whoever has verified the address.
+    /// The sign-in is refused, no matter who has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
     /// A new account is created, without the address as a way to sign in.

@@ -25,7 +25,7 @@ pub struct PasskeySettings {
 }
 
 impl PasskeySettings {
-    /// Whether a use of a passkey counts as two factors; `is_user_verified` tells whether the
+    /// Whether a use of a passkey counts as two factors; `is_user_verified` says whether the
     /// authenticator verified the user.
     pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
         self.enabled && self.replaces_second_factor && is_user_verified

@@ -121,12 +121,12 @@ impl Rules<'_> {
         self.trust(url) || self.domains.iter().any(|domain| native_redirect::matches(&domain.domain, url.url()))
     }
 
-    /// Like [`Self::trust`], with an error that tells how to fix an untrusted URL.
+    /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
     pub fn check(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
         if self.trust(url) { Ok(()) } else { Err(RedirectRefusal::of(url)) }
     }
 
-    /// Like [`Self::trust_for_oauth`], with an error that tells how to fix an untrusted URL.
+    /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
         let scheme = url.url().scheme();
         match self.trust_for_oauth(url) {

@@ -41,7 +41,7 @@ pub enum ConfigSource {
 }
 
 impl ConfigSource {
-    /// Whether every field has at most 1024 bytes.
+    /// Whether every field is at most 1024 bytes long.
     pub fn is_short(&self) -> bool {
         match self {
             Self::PushedFromGithub { owner, repo, branch, commit_hash, config_file_path, workflow_path } => {

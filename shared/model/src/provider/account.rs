@@ -73,7 +73,7 @@ impl ProviderAccountRead {
     }
 }
 
-/// Whether a text can be a user's id at a provider.
+/// Whether a string can be a user's id at a provider.
 pub fn is_account_id(text: &str) -> bool {
     (1..=MAX_ACCOUNT_ID).contains(&text.len())
 }

@@ -2,8 +2,8 @@
 //!
 //! A provider is identified by its id in the project, and an administrator can put another issuer
 //! or client behind that id. An account belongs to the issuer that identified it: the same subject
-//! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer and
-//! client that it was issued by and to, and must not be sent to any other.
+//! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer that
+//! issued it and to the client that it was issued to, and must not be sent to any other.
 //!
 //! The project records a provider's first registration once the registration changes. Accounts of
 //! the first issuer do not store an issuer, like accounts from earlier versions, and tokens from

@@ -48,7 +48,7 @@ pub struct SharedClient {
     pub secret: Option<SecretString>,
 }
 
-/// The deployment's clients, by the ids of their providers.
+/// The deployment's clients, by provider id.
 #[derive(Clone, Default)]
 pub struct SharedClients(BTreeMap<&'static str, SharedClient>);
 

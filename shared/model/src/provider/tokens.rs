@@ -15,7 +15,7 @@ const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's answer to a report, or a new short-lived token, serves further requests:
-/// however often a client asks, the provider is called only a few times in this interval.
+/// no matter how often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for it.
@@ -44,8 +44,9 @@ pub struct ProviderTokens {
     /// While a request refreshes the access token: until when no other request may refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer and client that the tokens were issued by and to, for which they are sealed;
-    /// absent in tokens from earlier versions ([`registration`](crate::provider::registration)).
+    /// The issuer that issued the tokens and the client that they were issued to, for which they
+    /// are sealed; absent in tokens from earlier versions
+    /// ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// When the provider last issued or confirmed the access token; absent in tokens from earlier
@@ -97,8 +98,8 @@ impl ProviderTokens {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
-    /// Whether the access token need not be renewed yet: it lives long enough, or is as new as a
-    /// short-lived token can be.
+    /// Whether the access token need not be renewed yet: it is valid for long enough, or is as new
+    /// as a short-lived token can be.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
@@ -131,10 +132,10 @@ impl ProviderTokens {
 impl NewTokens {
     /// The tokens to store for an account with the tokens `old`; `None` to keep these.
     ///
-    /// A plain sign-in takes away no access that the user has granted: usable tokens with scopes
-    /// that the new ones lack are kept. If the provider issues no refresh token, which many do only
-    /// once per grant, the old one is kept with its scopes, unless another request is using it.
-    /// Tokens of another issuer or client are useless.
+    /// A plain sign-in does not take away any access that the user has granted: usable tokens with
+    /// scopes that the new ones lack are kept. If the provider issues no refresh token, which many
+    /// do only once per grant, the old one is kept with its scopes, unless another request is using
+    /// it. Tokens of another issuer or client are useless.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };

@@ -1,9 +1,9 @@
 //! Sign-ins of command-line tools, confirmed by a signed-in user in a browser.
 //!
 //! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
-//! The login code is derived from the polling code, so either code finds the one item, and whoever
-//! sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also shows a
-//! [`UserCode`], which stands for the login code.
+//! The login code is derived from the polling code, so either code finds the one item, and someone
+//! who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also
+//! shows a [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -112,7 +112,8 @@ impl CliSignIn {
 
 impl Session {
     /// The session of a tool whose sign-in was confirmed in this session: `started`, with this
-    /// session's authentication. It is an impersonation if this session is one, and ends no later.
+    /// session's authentication. It is an impersonation if this session is one, and does not end
+    /// later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }
@@ -145,7 +146,7 @@ impl UserCode {
     }
 }
 
-/// The login code of a polling code.
+/// The login code derived from a polling code.
 pub fn login_code(polling_code: &Code) -> Code {
     Code::new(derived_code("login code", polling_code.secret()))
 }

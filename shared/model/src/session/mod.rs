@@ -58,13 +58,13 @@ pub struct Session {
 /// The limits of a session derived from another one, which it must not exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
-    /// When the other session ends; the derived one ends no later.
+    /// When the other session ends; the derived one does not end later.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the other session is an impersonation; the derived one is then one, too.
     pub is_impersonation: bool,
-    /// When the user last authenticated in the other session; the derived one records no later
-    /// time.
+    /// When the user last authenticated in the other session; the derived one does not record a
+    /// later time.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub authenticated_at: Timestamp,
 }

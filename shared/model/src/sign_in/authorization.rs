@@ -18,7 +18,7 @@ use crate::provider::registration::Registration;
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// How long a flow and its cookie are kept after that. Users who return late are sent back to the
-/// app with an error, rather than stranded at a page of the API.
+/// app with an error, rather than stranded on a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
@@ -106,7 +106,7 @@ pub fn native_nonce(nonce: &str) -> String {
     base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
 }
 
-/// Whether a text can be an S256 challenge.
+/// Whether a string can be an S256 challenge.
 pub fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }

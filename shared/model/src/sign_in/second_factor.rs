@@ -67,8 +67,7 @@ pub struct CodeSession {
     /// The id of the session, which is in the redeemed code: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,
-    /// If the flow is to link an account, the limits of the session in which it began; otherwise
-    /// absent.
+    /// If the flow links an account, the limits of the session in which it began; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SessionLimits>,
 }

@@ -1,4 +1,4 @@
-//! Conditions keep within their bounds, and rules together within the budget.
+//! Conditions stay within their bounds, and rules together stay within the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,7 +95,7 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     assert_eq!(check(&off), Ok(()));
 }
 
-/// The longest address cannot make a rule too expensive that is cheap enough for the shortest one.
+/// A rule that is cheap enough for the shortest address is not too expensive for the longest one.
 #[test]
 fn which_rules_are_skipped_does_not_depend_on_the_sign_up() {
     let rules = [rule("first", 9, &third('a')), rule("second", 8, r#"email.endsWith(".evil.test")"#)];

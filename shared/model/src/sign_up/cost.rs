@@ -124,7 +124,7 @@ impl Size {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
 
-    /// A value that has everything of both.
+    /// A value with the bytes and elements of both.
     fn and(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -281,7 +281,7 @@ fn is_copied(expression: &Expr) -> bool {
     }
 }
 
-/// Whether a function returns a number, a truth value or a type, whatever the sizes of its
+/// Whether a function returns a number, a truth value or a type, regardless of the sizes of its
 /// arguments.
 fn is_scalar(name: &str) -> bool {
     const SCALAR: [&str; 24] = [

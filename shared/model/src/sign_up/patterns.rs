@@ -15,10 +15,10 @@ use crate::sign_up::budget::{Budget, BudgetRefusal};
 const SIZES: [usize; 13] = [512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
 /// The largest compiled size of a regular expression that is compiled on use.
 pub(crate) const MAX_DYNAMIC: usize = 2048;
-/// The longest text that is compared with a regular expression, in bytes. Email addresses have at
-/// most 256 bytes.
+/// The longest text that is compared with a regular expression, in bytes. Email addresses are at
+/// most 256 bytes long.
 const MAX_TEXT: u64 = 1024;
-/// How many compiled bytes take a step: a state has 32 bytes.
+/// How many compiled bytes count as a step: a state takes 32 bytes.
 const COMPILED_PER_STEP: usize = 64;
 /// The steps of parsing a byte of a regular expression.
 const STEPS_PER_BYTE: u64 = 2;
@@ -43,8 +43,8 @@ pub(crate) enum PatternRefusal {
 }
 
 impl Patterns {
-    /// Compiles a literal, unless another condition has it already, and returns its compiled size
-    /// in bytes.
+    /// Compiles a literal, unless it was already compiled for another condition, and returns its
+    /// compiled size in bytes.
     pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, PatternRefusal> {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);

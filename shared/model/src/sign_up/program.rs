@@ -1,5 +1,5 @@
 //! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time whatever the rules are. A rule that exceeds what earlier rules left of the budget is
+//! time, regardless of the rules. A rule that exceeds what earlier rules left of the budget is
 //! skipped.
 
 use std::sync::{Arc, LazyLock};
@@ -160,7 +160,7 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<CompiledCondition, ConditionRefusal> {
-    // This is the maximum number of steps for parsing; only the result tells the actual number.
+    // This is the maximum number of steps for parsing; only the result has the actual number.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let max_steps = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(max_steps)?;

@@ -37,7 +37,7 @@ pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &A
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }
 
-/// Decides by the results of the rules, in order of evaluation. The first matching `allow` or
+/// Decides based on the results of the rules, in order of evaluation. The first matching `allow` or
 /// `reject` decides; `restrict` and `log` do not end the evaluation.
 pub fn judge(rules: &[SignUpRule], default: DefaultAction, statuses: Vec<Status>) -> Verdict<'_> {
     let mut verdict = Verdict { evaluations: Vec::new(), decision: Decision::Default(default), restricted_by: None };

@@ -24,7 +24,7 @@ pub struct Invitation {
     pub id: InvitationId,
     /// The team to join.
     pub team_id: TeamId,
-    /// When the team was created; absent in invitations of versions that did not store it.
+    /// When the team was created; absent in invitations from versions that did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub team_created_at: Option<Timestamp>,
     /// The invited address.
@@ -35,12 +35,12 @@ pub struct Invitation {
     /// The member who sent the invitation with client access. The invitation is valid only while
     /// this user is a member of the team, so that removed members cannot come back with their own
     /// invitations. Absent if a server or an administrator sent the invitation, and in invitations
-    /// of versions that did not store the sender.
+    /// from versions that did not store the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invited_by: Option<UserId>,
     /// The `owner_epoch` of that member when the invitation was sent. The invitation is valid only
     /// in this epoch, because an intruder may have sent it in an earlier one. 0 without a member,
-    /// and in invitations of versions that did not store it.
+    /// and in invitations from versions that did not store it.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest under which the invitation's code is stored.

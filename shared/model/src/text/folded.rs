@@ -38,7 +38,7 @@ pub fn folded(text: &str) -> String {
     composed(&plain)
 }
 
-/// A text in canonical composition (NFC, UAX #15), with one space between words.
+/// A string in canonical composition (NFC, UAX #15), with one space between words.
 pub(crate) fn composed(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     ComposingNormalizerBorrowed::new_nfc().normalize(&words.join(" ")).into_owned()

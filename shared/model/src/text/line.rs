@@ -117,7 +117,7 @@ fn is_tag(character: char) -> bool {
     matches!(character, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The characters of a text, in order, and whether they are permitted in a name.
+/// The characters of a string, in order, and whether they are permitted in a name.
 fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut before, mut characters) = (None, text.chars().peekable());
     std::iter::from_fn(move || {
@@ -130,12 +130,12 @@ fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// The characters of a text that are permitted in a name, in order.
+/// The characters of a string that are permitted in a name, in order.
 fn fitting(text: &str) -> impl Iterator<Item = char> {
     judged(text).filter_map(|(character, fits)| fits.then_some(character))
 }
 
-/// Why a text is not a valid name.
+/// Why a string is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct NotALine(RangeInclusive<usize>);
 
@@ -147,7 +147,7 @@ impl fmt::Display for NotALine {
     }
 }
 
-/// Checks that a text is a valid name of a permitted length. If the minimum length is not 0, the
+/// Checks that a string is a valid name of a permitted length. If the minimum length is not 0, the
 /// name must not be blank either.
 pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
     let is_there = *chars.start() == 0 || !text.trim().is_empty();
@@ -161,7 +161,7 @@ pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// An unchecked name or message, for example from another system, reduced to one line of at max
+/// An unchecked name or message, for example from another system, reduced to one line of at most
 /// this many characters, all of them permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
@@ -169,8 +169,8 @@ pub fn to_line(text: &str, max_chars: usize) -> String {
     stripped(&short)
 }
 
-/// A text for a terminal: one line, with escapes for characters that are not permitted in a name. A
-/// terminal obeys some of these, and does not show others.
+/// A string for a terminal: one line, with escapes for characters that are not permitted in a name.
+/// A terminal obeys some of these characters, and does not show others.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (character, fits) in judged(text) {

@@ -29,11 +29,11 @@ use wire::id::ProjectId;
 /// late by the longest request, the largest difference between the clocks of instances, and the
 /// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
-/// How much later than its entries a link may be made: the table's stream keeps a change for
-/// a day, and the rest is for the work itself. A link may be later if no worker ran for that long,
-/// but also if somebody removed the links that covered its entries before.
+/// How much later than its entries a link may be made: the table's stream keeps a change for a day,
+/// and the rest is for the work itself. A link may be later if no worker ran for that long, but
+/// also if someone removed the links that covered its entries before.
 pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
-/// The maximum number of entries in a link, which then has about 13 KB.
+/// The maximum number of entries in a link, which then takes about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
 
 /// The record of an entry in a link.
@@ -47,7 +47,7 @@ pub struct CoveredEntry {
     /// How often the event had happened, for an entry that is counted per minute; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// When the entry expires, in seconds since the Unix epoch; 0 if somebody removed its expiry.
+    /// When the entry expires, in seconds since the Unix epoch; 0 if someone removed its expiry.
     pub until: i64,
 }
 

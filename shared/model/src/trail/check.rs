@@ -21,7 +21,8 @@ pub enum Problem {
     /// An entry differs from the record in its link.
     #[error("entry {0} was changed")]
     EntryChanged(String),
-    /// The entry states another time or id than its place in the table, or never expires.
+    /// The entry's time or id differs from that of its place in the table, or the entry never
+    /// expires.
     #[error("entry {0} does not fit its place in the table: it was changed or backdated")]
     EntryMisplaced(String),
     /// The entry is older than the project, so lists leave it out.
@@ -86,7 +87,8 @@ pub struct RecordedLinks {
 pub struct FoundEntry {
     /// The entry as a link would record it.
     pub covered: CoveredEntry,
-    /// Whether the entry states another time or id than its place in the table, or never expires.
+    /// Whether the entry's time or id differs from that of its place in the table, or the entry
+    /// never expires.
     pub is_misplaced: bool,
     /// Whether the entry is older than the project.
     pub is_hidden: bool,

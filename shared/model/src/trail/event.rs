@@ -87,7 +87,7 @@ pub enum Event {
     /// The last authenticator app was removed, which switches the second factor off.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
-    /// A set of recovery codes was made.
+    /// A set of recovery codes was created.
     #[deserr(rename = "recovery-codes-created")]
     RecoveryCodesCreated,
     /// A recovery code was used.

@@ -91,7 +91,8 @@ impl Role {
     fn of(entry: &Entry, user: UserId) -> Self {
         match (entry.actor, entry.access) {
             (Actor::User { user_id, .. }, access) if user_id == user => match access {
-                // A request with a server key counts as the server's, even with a user's token.
+                // A request with a server key counts as made by the server, even with a user's
+                // token.
                 Some(Access::Server) => Self::Server,
                 Some(Access::Admin) => Self::Administrator,
                 _ => Self::You,
@@ -113,7 +114,7 @@ impl Activity {
     }
 }
 
-/// The time in RFC 3339, always with milliseconds, so that the texts sort chronologically.
+/// The time in RFC 3339, always with milliseconds, so that the strings sort chronologically.
 fn time(at: Timestamp) -> String {
     format!("{at:.3}")
 }

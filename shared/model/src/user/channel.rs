@@ -105,7 +105,7 @@ impl ContactChannel {
 
 impl User {
     /// Adds a channel. `author` determines whether the user can sign in with an unverified address
-    /// at once.
+    /// immediately.
     pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refusal> {
         let before = self.clone();
         if self.channel_of(&new.value).is_some() {
@@ -124,7 +124,7 @@ impl User {
     }
 
     /// Changes a channel. `author` determines whether the user can sign in with an unverified
-    /// address at once.
+    /// address immediately.
     pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refusal> {
         let before = self.clone();
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;

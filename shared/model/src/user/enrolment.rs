@@ -29,9 +29,9 @@ pub struct Enrolment {
     pub user_id: UserId,
     /// The secret, sealed for the user.
     pub secret: SealedText,
-    /// The user's `session_epoch` when the secret was made.
+    /// The user's `session_epoch` when the secret was created.
     pub session_epoch: u64,
-    /// The user's `credential_epoch` when the secret was made.
+    /// The user's `credential_epoch` when the secret was created.
     pub credential_epoch: u64,
     /// When the setup expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]

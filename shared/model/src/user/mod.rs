@@ -152,7 +152,7 @@ pub struct User {
     #[serde(default)]
     pub credential_epoch: u64,
     /// The epoch of credentials since which no way to sign in has been lost: the epoch at the
-    /// sign-up or at the latest correction of a mistyped address, raised with each new password.
+    /// sign-up or when a mistyped address was last corrected, raised with each new password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the

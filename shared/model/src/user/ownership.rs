@@ -2,7 +2,7 @@
 //! invalidates.
 //!
 //! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
-//! credential epoch in which it was made, and a session, except a kept one, only in its session
+//! credential epoch in which it was created, and a session, except a kept one, only in its session
 //! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
 //! version condition, so each transition below happens completely or not at all. Codes and sessions
 //! from before the transition have an older epoch.
@@ -113,7 +113,7 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account is still in the credential epoch in which the code was made.
+    /// Whether the account is still in the credential epoch in which the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
@@ -168,7 +168,7 @@ impl User {
     }
 
     /// Turns an anonymous user who signs up at `now` into an ordinary one, without the anonymous
-    /// user's credentials and sessions: whoever shared one of the sessions must have no way into
+    /// user's credentials and sessions: anyone who shared one of the sessions must have no way into
     /// the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
@@ -196,11 +196,11 @@ impl User {
     /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
-    /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
-    /// an address claimed by a client at sign-up stays unproved, and so does the first verified
-    /// address of the account. A further address does not: otherwise, whoever adds one with a
+    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
+    /// address claimed by a client at sign-up stays unproved, and so does the first verified
+    /// address of the account. A further address does not: otherwise, someone who adds one with a
     /// stolen session could become the owner of the account with it, and the links in the notices
-    /// to the owner would end. It is not confirmed either.
+    /// to the owner would become invalid. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -280,7 +280,8 @@ impl User {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unproved sign-in addresses. Whoever first proves one becomes the owner of the account.
+    /// The unproved sign-in addresses. The first person to prove one becomes the owner of the
+    /// account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }

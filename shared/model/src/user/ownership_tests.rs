@@ -140,7 +140,7 @@ fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
         assert!(user.channels[2].is_proved());
         assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
     }
-    // The address of the sign-up still belongs to its recipient, whatever was added before.
+    // The address of the sign-up still belongs to its recipient, no matter what was added before.
     let mut user = prepared();
     user.verify_email(&bob, Prover::Creator);
     user.verify_email(&ada, Prover::Stranger);

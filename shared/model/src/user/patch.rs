@@ -42,7 +42,7 @@ pub enum Refusal {
 }
 
 impl UserPatch {
-    /// Applies the change. If it is refused, `user` may have been changed in part.
+    /// Applies the change. If it is refused, `user` may be partly changed.
     pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refusal> {
         let (input, before) = (&self.input, user.clone());
         input.display_name.clone().map(|name| name.0).apply_flat(&mut user.display_name);

@@ -15,7 +15,7 @@ pub struct RecoveryCodes {
     pub hashes: SealedText,
     /// The number of unused codes.
     pub left: usize,
-    /// When the set was made.
+    /// When the set was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
 }
@@ -26,7 +26,7 @@ pub fn owner(project: &ProjectId, user: UserId) -> String {
 }
 
 impl RecoveryCodes {
-    /// A set that is made at `now`.
+    /// A set that is created at `now`.
     pub fn seal(sealer: &Sealer, entropy: &Entropy, owner: &str, codes: &HashedCodes, now: Timestamp) -> Result<Self, Error> {
         Ok(Self { hashes: sealer.seal(entropy, owner, &codes.text())?, left: codes.count(), created_at: now })
     }

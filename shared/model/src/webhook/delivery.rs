@@ -10,10 +10,9 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
 use crate::webhook::event::{EventType, Message};
 
-/// How long a delivery is kept, whatever its outcome.
+/// How long a delivery is kept, regardless of its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The wait after each failed attempt. If the attempt after the last wait fails as well, it was the
-/// last one.
+/// The wait after each failed attempt. The attempt after the last wait is the final one.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),

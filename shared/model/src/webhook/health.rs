@@ -69,7 +69,8 @@ impl Health {
         }
     }
 
-    /// Whether the last attempt succeeded. An endpoint without attempts does not work yet.
+    /// Whether the last attempt succeeded. An endpoint without attempts does not count as working
+    /// yet.
     pub fn works(&self) -> bool {
         self.last.is_some_and(|last| last.status == DeliveryStatus::Succeeded)
     }

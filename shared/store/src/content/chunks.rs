@@ -1,9 +1,9 @@
 //! The newest texts, compressed together, for `/llms-full.txt`.
 //!
-//! A chunk holds consecutive posts, newest first. Like a page, it never changes and its end depends
-//! on the slugs of its posts, so a new or changed post affects one chunk and few others. Posts
-//! beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document has no room for
-//! them.
+//! A chunk holds consecutive posts, newest first. Like a page, it never changes, and its end
+//! depends on the slugs of its posts, so a new or changed post affects one chunk and few others.
+//! Posts beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document has no
+//! room for them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

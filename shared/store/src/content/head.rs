@@ -38,7 +38,7 @@ pub(super) struct Publication {
     /// The sort keys of the lists of its images, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) images: Vec<String>,
-    /// The pictures of all pages except posts, by the paths of the pages.
+    /// The pictures of all pages except posts, by page path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pictures: BTreeMap<String, String>,
     /// The sort keys of the chunks with the newest texts, newest first; `None` in publications from
@@ -81,7 +81,7 @@ impl Head {
         })
     }
 
-    /// The head of a publication by an earlier version. The first versions had unnumbered
+    /// The head of a publication written by an earlier version. The first versions had unnumbered
     /// publications, no stored texts, and other defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));

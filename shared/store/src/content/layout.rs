@@ -65,7 +65,7 @@ impl Store {
         query.expression_attribute_values(":bytes", string(BYTES))
     }
 
-    /// Starts a query for the content with sort keys that begin with this text.
+    /// Starts a query for the content whose sort keys have this prefix.
     pub(super) fn content_below(&self, start: &str) -> QueryInputBuilder {
         let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND begins_with(sk, :start)");
         query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":start", string(start))
@@ -76,8 +76,8 @@ pub(super) fn size_of<T: Serialize>(value: &T) -> Result<usize, Error> {
     Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
 }
 
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only texts,
-/// numbers, lists and maps occur here.
+/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only
+/// strings, numbers, lists and maps occur here.
 fn bytes(value: &AttributeValue) -> usize {
     match value {
         AttributeValue::S(text) => text.len(),

@@ -22,8 +22,8 @@
 //! wrote. At most [`KEPT`] publications are kept: the newest ones, and the one shown before the
 //! current one.
 //!
-//! A post is public from its time on. The items contain all posts; readers leave out the future
-//! ones.
+//! A post is public from its publication time on. The items contain all posts; readers leave out
+//! the future ones.
 //!
 //! Publishing reads the keys of all items except the bytes of images (1 unit for each 4 KB of these
 //! items), and costs 1 write unit for each KB of new items and 2 for each KB of site, apps and

@@ -37,7 +37,7 @@ fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// Which part of an index with this many parts has a slug.
+/// Which part of an index with this many parts contains a slug.
 pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
@@ -131,8 +131,8 @@ impl Store {
     }
 }
 
-/// A page by an earlier version of this program, in which each publication replaced the pages; its
-/// `version` must match the head's.
+/// A page written by an earlier version of this program, in which each publication replaced the
+/// pages; its `version` must match the head's.
 fn from_earlier(item: Item, version: &str) -> Result<Page, Error> {
     if item.get("version").and_then(|found| found.as_s().ok()).is_none_or(|found| found != version) {
         return Err(Error::conflict());

@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// The kept publications, newest first. Empty before the first publication, and if the current
-    /// one is by an earlier version of this program that did not keep any.
+    /// one was written by an earlier version of this program that did not keep any.
     pub async fn publications(&self) -> Result<Vec<KeptPublication>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };

@@ -59,7 +59,8 @@ impl Store {
         Ok(found?.filter(|found| found.post.is_public(now)))
     }
 
-    /// The post with this slug, from a publication by an earlier version that did not store texts.
+    /// The post with this slug, from a publication written by an earlier version that did not store
+    /// texts.
     async fn post_without_text(&self, head: &Head, slug: &str) -> Result<Option<PostText>, Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let found = pages.into_iter().flat_map(|page| page.posts).find(|post| post.slug == slug);

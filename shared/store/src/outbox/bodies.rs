@@ -38,7 +38,7 @@ fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
 
 impl Store {
     /// Changes the bodies, if the change to their entry requires it. A conflict is not an error: if
-    /// the bodies are from a later rendering, the write of the entry fails; if they do not exist,
+    /// the bodies are from a later rendering, writing the entry fails; if they do not exist,
     /// nothing expires.
     pub(crate) async fn write_bodies(&self, OutboxMove { row, next, bodies }: &OutboxMove) -> Result<(), Error> {
         let Some(change) = bodies else { return Ok(()) };

@@ -30,7 +30,7 @@ pub const MAX_RECIPIENTS: usize = PAGE * (MAX_WRITES - 2);
 /// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-/// A broadcast during its expansion.
+/// A broadcast that is being expanded.
 #[derive(Debug)]
 pub struct BroadcastRow {
     id: BroadcastId,

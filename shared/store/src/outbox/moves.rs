@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Changes the bodies of an email. If that fails, returns `None` to leave the entry as it is,
-    /// unless the email has ended: its outcome must not be lost.
+    /// unless the email was sent, skipped or given up: its outcome must not be lost.
     async fn ready(&self, one: OutboxMove) -> Option<OutboxMove> {
         let is_written = self.write_bodies(&one).await.is_ok();
         (is_written || one.next.ended_at().is_some()).then_some(one)

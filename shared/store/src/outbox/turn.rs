@@ -1,5 +1,5 @@
 //! The turn to drain the outbox: of the workers woken by the table's stream, only one at a time
-//! drains it, however many batches of the stream contain work.
+//! drains it, no matter how many batches of the stream contain work.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|

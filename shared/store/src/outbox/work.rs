@@ -10,8 +10,8 @@
 //! without quota does not delay other projects' emails: one query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
-//! other emails (`#`) and before the next project. However many there are, they do not delay the
-//! project's other emails. A query costs half a unit, because the index contains only keys.
+//! other emails (`#`) and before the next project. No matter how many there are, they do not delay
+//! the project's other emails. A query costs half a unit, because the index contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;

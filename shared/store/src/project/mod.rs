@@ -10,8 +10,8 @@
 //!
 //! A team's project is created, transferred and deleted together with its link. It is created only
 //! if the team exists and the creator is a member. A team that gets a project counts it
-//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted meanwhile.
-//! [`crate::project::deletion`] describes how a project ends.
+//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted at the same
+//! time. [`crate::project::deletion`] describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;
@@ -199,7 +199,7 @@ impl Store {
         }
     }
 
-    /// Gives a project to a team of the internal project, for the operator, whoever owns it.
+    /// Gives a project to a team of the internal project, for the operator, no matter who owns it.
     /// [`Error::Conflict`] if the project has changed since it was read; with
     /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {

@@ -35,7 +35,7 @@ const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 pub struct AuthorizationCode {
     /// The user of the code.
     pub user_id: UserId,
-    /// The user's credential epoch when the code was made.
+    /// The user's credential epoch when the code was created.
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
@@ -61,7 +61,7 @@ pub struct AuthorizationCode {
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
     /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
-    /// codes created by earlier versions, which stored the tokens at once.
+    /// codes created by earlier versions, which stored the tokens immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
@@ -170,14 +170,15 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state. It is kept past its expiry, so that
-    /// latecomers still get back to the app.
+    /// Stores an authorization under its inner state. It is kept past its expiry, so that users who
+    /// return late still get back to the app.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }
 
-    /// Takes an authorization, which works once; `None` if it does not exist or was taken before.
-    /// The item is marked, not deleted, so that the store can repeat a call after a lost answer.
+    /// Takes an authorization, which works once; `None` if it does not exist or has already been
+    /// taken. The item is marked, not deleted, so that the store can repeat a call after a lost
+    /// answer.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

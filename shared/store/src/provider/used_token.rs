@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
 //!
-//! The item lasts at least as long as its token is accepted. The digest leaves out the signature,
+//! The item is kept at least as long as its token is accepted. The digest leaves out the signature,
 //! because with some algorithms, such as ECDSA, anyone can derive another valid signature of the
 //! same text.
 

@@ -204,7 +204,8 @@ impl Store {
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), TransactionError> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
-        // DynamoDB executes a transaction once per token, however often it receives the request.
+        // DynamoDB executes a transaction once per token, no matter how often it receives the
+        // request.
         let token = self.entropy.uuid();
         let items = items.map_err(TransactionError::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);

@@ -34,8 +34,8 @@ impl Row {
         Arc::try_unwrap(self).map_or_else(|row| row.item.clone(), |row| row.item)
     }
 
-    /// The entity that `read` makes of the item. It is made once for all readers of the row, unless
-    /// they read it as different types.
+    /// The entity that `read` makes from the item. It is created once for all readers of the row,
+    /// unless they read it as different types.
     pub(crate) fn shared<T, R>(&self, read: R) -> Result<Arc<T>, Error>
     where
         T: Any + Send + Sync,
@@ -45,7 +45,7 @@ impl Row {
             return Ok(entity);
         }
         let entity = Arc::new(read(self.item.clone())?);
-        // If two are made at once, or of different types, one is kept.
+        // If two are created at the same time, or of different types, one is kept.
         let _ = self.entity.set(Arc::clone(&entity) as _);
         Ok(entity)
     }
@@ -120,13 +120,13 @@ impl ReadPage {
 pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
 
 impl Items {
-    /// Removes and returns an item; `None` if it does not exist, was not read or was removed
-    /// before.
+    /// Removes and returns an item; `None` if it does not exist, was not read or has already been
+    /// taken.
     pub fn take(&mut self, key: &Key) -> Option<Item> {
         self.0.remove(key).flatten().map(Row::into_item)
     }
 
-    /// A copy of an item; `None` if it does not exist, was not read or was removed before.
+    /// A copy of an item; `None` if it does not exist, was not read or has already been taken.
     pub fn get(&self, key: &Key) -> Option<Item> {
         self.row(key).map(|row| row.item().clone())
     }
@@ -140,7 +140,7 @@ impl Items {
         self.read_as(key, entity)
     }
 
-    /// What `read` makes of an item.
+    /// The value that `read` makes from an item.
     pub fn read_as<T: Any + Send + Sync>(&self, key: &Key, read: fn(Item) -> Result<T, Error>) -> Result<Option<Arc<T>>, Error> {
         self.row(key).map(|row| row.shared(read)).transpose()
     }

@@ -51,14 +51,14 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// The greatest character. A text followed by it sorts after all positions that begin with the
-/// text.
+/// The greatest character. A string followed by it sorts after all positions that begin with the
+/// string.
 const LAST: char = char::MAX;
 /// Appended to a position, it makes reading, which includes its start, begin after the position. No
 /// position contains it.
 const NEXT: char = '\u{1}';
 
-/// A partition of the table or an index, or the part of it whose positions begin with a text.
+/// A partition of the table or an index, or the part of it whose positions have a given prefix.
 pub(crate) struct Partition {
     index: Option<&'static str>,
     key: String,
@@ -81,7 +81,7 @@ impl Partition {
         Self { index: None, key, beginning: None }
     }
 
-    /// Limits the partition to positions that begin with a text, which are read in ascending order.
+    /// Limits the partition to positions with a prefix, which are read in ascending order.
     pub(crate) fn beginning_with(self, text: &str) -> Self {
         Self { beginning: Some(text.to_owned()), ..self }
     }

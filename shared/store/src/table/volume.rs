@@ -28,8 +28,8 @@ pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
     change(|sum| sum + items.into_iter().map(bytes_of).sum::<usize>());
 }
 
-/// Removes these bytes from the measurement: of items that every request reads, whatever it asks
-/// for.
+/// Subtracts these bytes from the measurement: those of items that every request reads, regardless
+/// of what it asks for.
 pub fn leave_out(bytes: impl FnOnce() -> usize) {
     change(|sum| sum.saturating_sub(bytes()));
 }

@@ -11,7 +11,8 @@ use crate::keys::user_key;
 use crate::table::{Label, Write, integer, string};
 
 /// Like [`joins`](super::membership::joins), for a new team of the user: also records the team
-/// among those that the user has created; fails, as [`Label::Count`], if these are `max` already.
+/// among those that the user has created; fails, as [`Label::Count`], if there are already `max` of
+/// them.
 pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one ADD founded :team")
         .labelled(Label::Count)

@@ -14,8 +14,8 @@
 //! reported. Both items expire by TTL after seven days; until then, invitations to a deleted team
 //! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
 //! send another. Expired invitations stay in it until it is full. Creating an invitation costs two
-//! units for each item and two in the indexes, and so does ending it; a list is one Query at half a
-//! unit for about 25 invitations.
+//! units for each item and two in the indexes, and so does accepting or revoking it; a list is one
+//! Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ use crate::team::{TeamRow, partition};
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
 
-/// The number of invitations to an address read at once; their teams have up to 100 KB each.
+/// The number of invitations to an address read at once; their teams take up to 100 KB each.
 const AT_ONCE: usize = 10;
 
 /// What the index of an address stores about an invitation: its id, its team, and the member who
@@ -107,8 +107,9 @@ pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write 
         .value(":max", integer(max))
 }
 
-/// Removes an ending invitation from the count, if a member sent it. Earlier versions did not count
-/// invitations, so this may create the item; it then expires with the invitation.
+/// Removes an invitation that is being accepted or revoked from the count, if a member sent it.
+/// Earlier versions did not count invitations, so this may create the item; it then expires with
+/// the invitation.
 fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
     let update = "SET #ttl = if_not_exists(#ttl, :ttl) DELETE waiting :ended";
     let write = Write::update(count_key(project, invitation.team_id), update)
@@ -179,7 +180,7 @@ impl Store {
         is_sender_valid(project, invitation, &items)
     }
 
-    /// Revokes an invitation; `false` if it has already ended.
+    /// Revokes an invitation; `false` if it no longer exists.
     pub async fn revoke_invitation(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         is_made(self.transact(revoke(project, invitation)).await)
     }

@@ -9,7 +9,7 @@
 //! The member item contains everything: the profile, the grants (attribute `grants`, a set of
 //! strings that can be changed without reading it), and whether the user has selected the team
 //! (`selected`), so that a removal need not read the user to know whether to clear the selection.
-//! The membership item serves only to find a user's teams.
+//! The membership item is only used to find a user's teams.
 //!
 //! Joining is one transaction of four items. It increments the team's counter and the user's
 //! version, so that neither team nor user can be deleted without the new member and membership
@@ -160,7 +160,7 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
 /// The maximum number of writes of [`remove`].
 pub(crate) const MAX_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member during the deletion of the user, with the picture of the profile;
+/// Deletes both items of a member whose user is being deleted, with the picture of the profile;
 /// fails if the member has a picture other than `picture`.
 fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
     let member = with_picture(Write::delete(member_key(project, team, user)), "", picture);
@@ -213,8 +213,8 @@ impl Store {
     }
 
     /// For each of these teams, the writes that delete its member `user` during that user's
-    /// deletion, with the picture of the profile. They fail if the picture changes meanwhile. Costs
-    /// a unit for each team.
+    /// deletion, with the picture of the profile. They fail if the picture changes in the meantime.
+    /// Costs a unit for each team.
     pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
         let key = |team: &TeamId| member_key(project, *team, user);
         let mut items = self.get_many(teams.iter().map(key)).await?;
@@ -247,7 +247,8 @@ impl Store {
         Ok((items.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?, more))
     }
 
-    /// A team as stored, even during its deletion, and its first members, read after the team.
+    /// A team as stored, even while it is being deleted, and its first members, read after the
+    /// team.
     pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,

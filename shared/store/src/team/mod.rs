@@ -11,8 +11,8 @@
 //! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
 //! deletion that has read all members can tell whether anyone has joined since. In the project
 //! `internal`, arriving projects and clients that remove members increment it as well. The
-//! attribute `deleting` marks a team during its deletion ([`crate::team::deletion`]): readers treat
-//! the team as missing.
+//! attribute `deleting` marks a team while it is being deleted ([`crate::team::deletion`]): readers
+//! treat the team as missing.
 
 pub mod deletion;
 pub mod founding;
@@ -141,7 +141,7 @@ impl Store {
         }
     }
 
-    /// The team with this id, except during its deletion.
+    /// The team with this id, unless it is being deleted.
     pub async fn team(&self, project: &ProjectId, id: TeamId) -> Result<Option<TeamRow>, Error> {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }

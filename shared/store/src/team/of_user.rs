@@ -2,8 +2,8 @@
 //!
 //! All memberships of a user are read, at one unit for about 15. A page then reads teams, of up to
 //! 100 KB each: a few at first, and then as many at once as should fit into a page, judging by the
-//! size of those before. It reads at most about 2 MB, however little of that it shows, so that no
-//! client can make a short answer cost more than a long one.
+//! size of those before. It reads at most about 2 MB, no matter how little of that it shows, so
+//! that no client can make a short answer cost more than a long one.
 
 use jiff::Timestamp;
 use model::team::Team;
@@ -30,7 +30,7 @@ pub struct PartOfTeams {
     pub after: Option<Place>,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether to sort by the creation of the teams instead of joining.
+    /// Whether to sort by when the teams were created instead of when the user joined them.
     pub by_creation: bool,
     /// The maximum number of teams in the page.
     pub limit: usize,
@@ -55,7 +55,7 @@ fn pace(bytes: usize, count: usize) -> usize {
 }
 
 impl Store {
-    /// The teams of a user, in the order of joining.
+    /// The teams of a user, in the order in which the user joined them.
     pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
         let query = self.query_prefix(user_key(project, user).pk, "TEAM#");
         let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
@@ -120,8 +120,8 @@ impl Store {
         Ok(TeamsPage { rows, next: last.filter(|_| !rest.is_empty()) })
     }
 
-    /// Up to `limit` member items of a user, in the order of joining, after a place if set; without
-    /// the ones in teams being deleted.
+    /// Up to `limit` member items of a user, in the order in which the user joined the teams, after
+    /// a place if set; without the ones in teams being deleted.
     pub async fn members_of(
         &self,
         project: &ProjectId,

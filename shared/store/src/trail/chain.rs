@@ -6,7 +6,8 @@
 //! | head | the same | `HEAD` | 2 units to write with each link, 1 to read |
 //!
 //! A link is written on the condition that the head has not changed since it was read, so only one
-//! of two concurrent workers succeeds. Links expire; the head is kept as long as the project.
+//! of two concurrent workers succeeds. Links expire; the head is kept as long as the project
+//! exists.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -86,7 +87,7 @@ pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
 
-/// The position before all entries from this time on.
+/// The position before all entries at or after this time.
 pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }

@@ -81,8 +81,8 @@ impl Store {
             if !is_end {
                 continue;
             }
-            // A worker may be adding links meanwhile, so new links and then the head are read until
-            // the head matches the last link or stops changing.
+            // A worker may be adding links at the same time, so new links and then the head are
+            // read until the head matches the last link or stops changing.
             let head = self.trail_head(project).await?;
             let number = head.as_ref().map(|head| head.of.number);
             if number <= Some(chain.number()) || number == seen {

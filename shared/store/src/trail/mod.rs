@@ -98,7 +98,7 @@ pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     }
 }
 
-/// The entry of an item, and whether it fits its place in the table: its time and id are those of
+/// The entry of an item, and whether it fits its place in the table: its time and id match those in
 /// the keys, by which entries are sorted, filtered and linked, and it expires.
 fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());

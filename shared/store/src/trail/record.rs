@@ -7,7 +7,7 @@
 //! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! successful one, whatever happens to later ones.
+//! successful one, no matter what happens to later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -119,7 +119,7 @@ pub fn rejected() {
 pub struct SystemWork<'a> {
     /// The name of the operation.
     pub operation: &'a str,
-    /// The names of the settings changed.
+    /// The names of the changed settings.
     pub fields: Vec<String>,
     /// The source of time.
     pub clock: &'a Clock,
@@ -250,7 +250,7 @@ fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
         entry.tally.merge(&facts.tally, 1);
         facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (facts.session, facts.user, entry.actor) {
-            // Anonymous until now, the caller is identified by the session from now on.
+            // The caller was anonymous until now, and is identified by the session from now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}

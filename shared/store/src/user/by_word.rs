@@ -9,7 +9,7 @@
 //! costs one unit more, because the claim exists anyway and `gsi2` has only keys; each word of a
 //! name costs two, and a change of the name two for each word added or removed. A search costs half
 //! a unit for each partition, half a unit for each 4 KB of matching items, and one unit for each 4
-//! KB of the users found, however many users the project has.
+//! KB of the users found, no matter how many users the project has.
 //!
 //! A user is listed once, at the first matching word. Items for words that the user no longer has
 //! (an index may lag behind) are skipped.

@@ -8,8 +8,8 @@ use crate::keys::user_key;
 use crate::table::{Error, Store, Write, integer, is_made};
 use crate::user::in_epoch;
 
-/// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
-/// password has changed since the user was read. Increments the version, so that no concurrent
+/// Replaces the hash of a user's password with `new`, another hash of the same password; fails if
+/// the password has changed since the user was read. Increments the version, so that no concurrent
 /// change to the user reverts the hash.
 pub fn rehash(project: &ProjectId, user: &User, new: &Hash) -> Result<Write, Error> {
     Write::update(user_key(project, user.id), "SET d.password = :new, version = version + :one")

@@ -34,7 +34,7 @@ pub struct NewDelivery {
     pub delivery: Delivery,
     /// The position in the queue ([`Place::position`]).
     pub position: String,
-    /// The key of the item that changed; for a replay, a text that no other delivery has.
+    /// The key of the item that changed; for a replay, a string unique to this delivery.
     pub object: String,
 }
 
@@ -139,7 +139,7 @@ impl Store {
 
     /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
-        // Without its body, a delivery has at most ten KB, most of it attempts.
+        // Without its body, a delivery takes at most ten KB, most of it attempts.
         for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {

@@ -6,9 +6,8 @@
 //! No event overtakes an earlier event of the same item:
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
-//!   others. So the queue holds earlier deliveries, which need not wait for those set aside.
-//!   Whoever records deliveries first reads the endpoint's item, which says whether it has late
-//!   ones.
+//!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
+//!   that records deliveries first reads the endpoint's item, which says whether it has late ones.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that
 //!   there are some.
@@ -19,7 +18,7 @@
 //!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints meanwhile. The first
+//! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
 //! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
 //! on the change's position in the table's stream. If the table refuses the item there, it goes to
 //! the next partition.
@@ -211,7 +210,7 @@ impl Store {
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // A batch that was read again may have stored others under the same key meanwhile.
+        // A batch that was read again may have stored others under the same key in the meantime.
         is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }

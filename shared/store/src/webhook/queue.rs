@@ -2,12 +2,12 @@
 //!
 //! A worker claims an endpoint for the duration of a lease. So only one worker sends to the
 //! endpoint, which keeps deliveries in order, and a slow endpoint occupies at most one worker. The
-//! due time in the endpoint's state says when a worker should next look at the queue: at once after
-//! a delivery was recorded, at the end of a current lease, or else when the next retry is due.
-//! Recording a delivery increments the version of the state. A delivery recorded during a lease
-//! does not make the endpoint due, because no other worker could claim it: when ending the lease,
-//! the worker notices the new version and makes the endpoint due at once. If the worker is killed,
-//! the endpoint is due at the end of the lease.
+//! due time in the endpoint's state says when a worker should next look at the queue: immediately
+//! after a delivery was recorded, at the end of a current lease, or else when the next retry is
+//! due. Recording a delivery increments the version of the state. A delivery recorded during a
+//! lease does not make the endpoint due, because no other worker could claim it: when ending the
+//! lease, the worker notices the new version and makes the endpoint due immediately. If the worker
+//! is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
@@ -33,7 +33,7 @@ pub struct Place {
     /// The position in the queue: the change's position in the table's stream or, for a replay, one
     /// after all changes.
     pub position: String,
-    /// The key of the item that changed; for a replay, a text unique to this delivery. The events
+    /// The key of the item that changed; for a replay, a string unique to this delivery. The events
     /// of an item are delivered one after another.
     pub object: String,
     /// The delivery.
@@ -74,7 +74,8 @@ pub(super) fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpoin
     write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
 }
 
-/// Makes an endpoint due at once or, if a worker has claimed it, when that worker ends its lease.
+/// Makes an endpoint due immediately or, if a worker has claimed it, when that worker ends its
+/// lease.
 pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
     // `held` is the position that a claim gives among due endpoints; absent without a claim.
     let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) ADD version :one");
@@ -179,8 +180,8 @@ impl Store {
     }
 
     /// Ends a claim: the endpoint is due again at `next` (`None`: once a delivery is recorded), or
-    /// at once if a delivery was recorded during the claim. Does nothing if the lease has passed to
-    /// another worker.
+    /// immediately if a delivery was recorded during the claim. Does nothing if the lease has
+    /// passed to another worker.
     pub async fn release_webhook(&self, claimed: &ClaimedEndpoint, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
@@ -193,7 +194,7 @@ impl Store {
     }
 
     /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
-    /// is then a leftover of a worker that has ended.
+    /// then belongs to a worker that no longer runs.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");

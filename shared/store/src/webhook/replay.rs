@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// Records an administrator's replay, whatever the status of the old delivery;
+    /// Records an administrator's replay, regardless of the status of the old delivery;
     /// [`Error::Conflict`] if the endpoint or the old delivery does not exist.
     pub async fn replay_webhook(&self, replay: &Replay, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = &replay.new.lane;

@@ -52,7 +52,7 @@ pub(super) enum Command {
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
-        /// Another such link, up to which links may be late, because you have checked the entries
+        /// Another such link: it and earlier ones may be late, because you have checked the entries
         /// that they cover
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         accept_late: Option<String>,

@@ -8,7 +8,7 @@ use wire::environment::variable;
 
 use crate::data::{private_folder, text_of, write_private};
 
-/// A session at a deployment.
+/// A session on a deployment.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Login {
     pub(super) url: String,
@@ -45,7 +45,7 @@ impl Logins {
         write_private(&file, &serde_json::to_string(self)?)
     }
 
-    /// The session at this deployment or, without a URL, the last one; `None` if there is none.
+    /// The session on this deployment or, without a URL, the last one; `None` if there is none.
     pub(super) fn find(self, url: Option<&str>) -> Option<Login> {
         self.logins.into_iter().rev().find(|login| url.is_none_or(|url| login.url == url))
     }
@@ -55,7 +55,7 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Saves a session and returns the one that it replaces at the same deployment, if any.
+    /// Saves a session and returns the one that it replaces on the same deployment, if any.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);
@@ -64,7 +64,7 @@ impl Logins {
         Ok(previous)
     }
 
-    /// Forgets the session at this deployment; returns the sessions that remain.
+    /// Forgets the session on this deployment; returns the sessions that remain.
     pub(super) fn forget(url: &str) -> anyhow::Result<Self> {
         let mut saved = Self::read()?;
         if saved.take(url).is_some() {

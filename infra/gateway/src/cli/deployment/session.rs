@@ -1,4 +1,4 @@
-//! A session at a deployment: a user's, or one with the admin key of a data folder.
+//! A session on a deployment: a user's, or one with the admin key of a data folder.
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use reqwest::{Method, RequestBuilder};
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// A session at the gateway that serves the data folder, with the folder's admin key.
+    /// A session on the gateway that serves the data folder, with the folder's admin key.
     fn from_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Ends the session at the deployment. Succeeds even if it has already ended.
+    /// Ends the session on the deployment. Succeeds even if it has already ended.
     pub(super) async fn end(mut self) -> anyhow::Result<()> {
         match self.own(Method::DELETE, "/auth/sessions/current", None).await {
             Err(_) if !self.renew().await? => Ok(()),
@@ -210,7 +210,7 @@ fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
     Ok((project, value(admin)?.into()))
 }
 
-/// The saved session at a deployment.
+/// The saved session on a deployment.
 pub(super) fn saved(url: &str) -> anyhow::Result<Login> {
     Logins::read()?.find(Some(url)).ok_or_else(|| anyhow!("not signed in to {url}: `gateway login {url}` signs in"))
 }

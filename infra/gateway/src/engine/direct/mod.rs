@@ -1,8 +1,8 @@
 //! Reads without requests: the AWS client's inputs reach the engine as values, and the engine's
-//! items reach the client as values. Over the connector, each read would print and parse JSON
+//! items reach the client as values. Through the connector, each read would print and parse JSON
 //! twice.
 //!
-//! Only successful reads are answered here. A read that the engine refuses is repeated over the
+//! Only successful reads are answered here. A read that the engine refuses is repeated through the
 //! connector, the only place that turns the engine's errors into the client's. Queries with
 //! consumed capacity, with parameters of earlier versions of DynamoDB, or with unusual values
 //! always use the connector, because only the engine's JSON interface reports or validates these.

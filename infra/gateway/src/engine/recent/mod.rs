@@ -172,8 +172,8 @@ impl RecentReads {
         forget_expired(&mut state.pages);
     }
 
-    /// Announces a write. It must not begin earlier, and must have ended when the result is
-    /// dropped.
+    /// Announces a write, which must not begin before this call, and must have ended when the
+    /// result is dropped.
     pub(super) fn write(self: &Arc<Self>, written: WrittenItems) -> Write {
         let mut state = self.state();
         let groups = match written {
@@ -269,7 +269,7 @@ impl Drop for Write {
 /// The memory of a map and its contents, in bytes. An item of many small maps takes hundreds of
 /// times the length of its names and values.
 fn size(map: &Item) -> usize {
-    // A table uses at most seven of eight places.
+    // A table fills at most seven of eight slots.
     let places = map.capacity() + map.capacity().div_ceil(7);
     let table = places * (size_of::<(String, AttributeValue)>() + 1) + ALLOCATION;
     table + map.iter().map(|(name, value)| ALLOCATION + name.len() + size_of_value(value)).sum::<usize>()
@@ -297,7 +297,7 @@ fn size_of_value(value: &AttributeValue) -> usize {
 fn size_as_json(text: &str) -> usize {
     /// The B-tree node with an object's first names and values.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;
-    /// A value with its name, or its place in a list, which starts with four places and doubles.
+    /// A value with its name, or its slot in a list, which starts with four slots and doubles.
     const VALUE: usize = 4 * size_of::<serde_json::Value>() + size_of::<String>() + 2 * ALLOCATION;
     if !text.starts_with(['{', '[']) {
         return 0;

@@ -41,7 +41,7 @@ impl World {
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()
     }
 
-    /// Signs up a user by this operation; returns the tokens.
+    /// Signs up a user with this operation; returns the tokens.
     async fn becomes(&self, project: &str, operation: &str, body: Value) -> Value {
         let (status, user) = self.gateway.client(project, Method::POST, &format!("/api/v1/auth/{operation}"), Some(body)).await;
         assert_eq!(status, 200, "{user}");

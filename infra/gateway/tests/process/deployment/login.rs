@@ -30,7 +30,7 @@ async fn a_session_is_kept_in_a_private_file_until_it_is_ended() {
     assert_eq!(json_of(&folder, &["call", "GET", "/users/me"])["primary_email"], "ada@example.com");
     assert_eq!(sessions(&gateway, &ada).await, 2, "the command has a session of its own");
 
-    // A second sign-in replaces the first one, here and at the deployment.
+    // A second sign-in replaces the first one, both in the saved session and on the deployment.
     signs_in(&gateway, &folder, &ada).await;
     assert_eq!(sessions(&gateway, &ada).await, 2);
     let headers =

@@ -37,8 +37,8 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// How long `gateway login` waits before a poll, in milliseconds. Users in these tests decide at
-/// once, so the deployment's interval is not needed.
+/// How long `gateway login` waits before a poll, in milliseconds. Users in these tests decide
+/// immediately, so the deployment's interval is not needed.
 const SOON: &str = "500";
 
 /// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`

@@ -36,7 +36,7 @@ fn deployment(renewals: usize) -> String {
     })
 }
 
-/// A folder with a sign-in at this deployment.
+/// A folder with a sign-in to this deployment.
 fn signed_in(name: &str, url: &str) -> Folder {
     let folder = Folder::new(name);
     let logins = json!({ "logins": [{ "url": url, "refresh_token": "the-refresh-token" }] });

@@ -4,7 +4,7 @@
 //! by its keys: a key replaces, in the lower level, the same key and every longer path that begins
 //! with it; objects are not merged. The environment lies over the branch, the branch over the
 //! project, and the project over the defaults. In the result, longer keys are set after shorter
-//! ones. So a value set by the environment stays in effect whatever is pushed to the branch.
+//! ones. So a value set by the environment stays in effect, no matter what is pushed to the branch.
 //!
 //! Templates and themes are not part of the levels: each is a separate item that records its level
 //! ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
@@ -161,7 +161,7 @@ impl Levels {
     }
 
     /// Like [`Self::noted`], for one entry, such as a provider, which may be gone: it is then
-    /// removed from all levels, whatever the branch says.
+    /// removed from all levels, no matter what the branch says.
     #[must_use]
     pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
         self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);

@@ -33,7 +33,7 @@ fn a_permission_that_is_pushed_again_has_its_former_grants() {
     assert!(grant(&state, "team_admin").is_some(), "the environment defines it");
     let state = state.push(reader());
     assert_eq!(grant(&state, "read"), Some(first.clone()));
-    // Only deleting the permission ends its grants.
+    // Its grants end only when the permission is deleted.
     let State(mut project, levels) = state.push(json!({}));
     project.config.rbac.delete(&id("read"), Scope::Team).expect("deleted");
     let state = State(project, levels).push(reader());

@@ -52,7 +52,7 @@ pub struct OfflineAccess {
 }
 
 impl OfflineAccess {
-    /// Nothing: the provider issues refresh tokens unasked, or not at all.
+    /// Nothing: the provider issues refresh tokens without being asked, or not at all.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 
@@ -97,7 +97,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// An API that needs only the access token, and returns everything at once.
+    /// An API that needs only the access token, and returns everything in one response.
     pub(super) const fn new(url: &'static str, fields: Fields) -> Self {
         Self { url, client_id_header: None, secret_proof: None, fields, addresses: None }
     }

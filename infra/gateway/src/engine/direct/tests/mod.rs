@@ -25,7 +25,7 @@ use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, InjectedError, Observe, TABLE};
 
-/// Two clients of one engine: one makes requests, the other reads without.
+/// Two clients of one engine: one makes requests, the other reads directly.
 struct World {
     requests: Client,
     direct: Client,
@@ -75,8 +75,8 @@ impl World {
         one
     }
 
-    /// Reads rows with requests, then twice without. Returns the items by key; `None` if the engine
-    /// refuses the read or leaves keys unprocessed.
+    /// Reads rows with requests, then twice directly. Returns the items by key; `None` if the
+    /// engine refuses the read or leaves keys unprocessed.
     async fn rows(&self, read: ReadRows) -> Option<HashMap<Key, Item>> {
         let keys = KeysAndAttributes::builder().set_keys(Some(read.keys.iter().map(item_of).collect())).consistent_read(true);
         let request = BatchGetItemInput::builder().request_items(&read.table, keys.build().unwrap());
