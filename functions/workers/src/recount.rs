@@ -21,8 +21,8 @@ pub const MAX_USERS: usize = 2000;
 const MAX_ATTEMPTS: u32 = 10;
 /// Number of trail entries read at once.
 const READ: usize = 500;
-/// The list of users may lack changes begun up to this long before it was read: longer than the
-/// longest request plus the difference between the clocks of two instances.
+/// Changes begun within this time before the list of users was read may be missing from it. Exceeds
+/// the longest request plus the clock skew between two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Recounts the users and teams of a project, at most `max` users; `None` if there are more. The

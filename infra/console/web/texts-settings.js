@@ -28,7 +28,7 @@ export const settings = {
   help: {
     logo_url: "The http or https URL of a square picture. Empty: none.",
     logo_dark_mode_url: "The same for dark backgrounds. Empty: none.",
-    logo_full_url: "The http or https URL of a wide picture, with the name in it. Empty: none.",
+    logo_full_url: "The http or https URL of a wide logo that includes the project’s name. Empty: none.",
     logo_full_dark_mode_url: "The same for dark backgrounds. Empty: none.",
     display_name: "Users see this name.",
     description: "What the project is for.",

@@ -367,7 +367,7 @@ export const texts = {
     type: "Client",
     typeHelp: "The deployment’s shared client exists only if its operator has set one up.",
     own: "Your own",
-    shared: "The deployment’s shared one",
+    shared: "Shared by the deployment",
     clientId: "Client id",
     secret: "Client secret",
     newSecretHelp: "Stored sealed, and never shown again.",

@@ -21,7 +21,7 @@ pub fn is_too_complex(text: &[u8]) -> bool {
 }
 
 /// A JSON text without the byte order mark that some programs, mostly on Windows, write at the
-/// start. Parsers may ignore the mark (RFC 8259 §8.1), which does not mean anything else.
+/// start. Parsers may ignore the mark (RFC 8259 §8.1); it has no other meaning in JSON.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

@@ -225,7 +225,7 @@ async fn areas_without_effect_are_shown_with_their_defaults() {
         )
     };
     assert_eq!(areas().await, expected);
-    // Entries of records have defaults too, and a level reads as written.
+    // Entries of records have defaults too, but reading a level returns exactly what was written.
     let written = json!({
         "apps.installed": {}, "payments": { "items": { "seats": {} } }, "payments.products.pro": { "displayName": "Pro", "serverOnly": true },
         "analytics.queryFolders.a.displayName": "Ours", "customDashboards.b": { "displayName": "Ours" },

@@ -34,7 +34,7 @@ def row(name, program):
 
 
 def main():
-    print("| highlighted by | MB | zipped, MB | CPU of the first page, ms | of later ones, ms | HTML, KB |\n|---|---|---|---|---|---|")
+    print("| highlighted by | MB | zipped, MB | CPU time for the first page, ms | for later ones, ms | HTML, KB |\n|---|---|---|---|---|---|")
     programs = built()
     row("nothing", programs["plain"])
     row("the scanner", programs["scanner"])

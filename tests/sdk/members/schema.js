@@ -15,9 +15,11 @@ const APPS = ["StackClientApp", "StackServerApp", "StackAdminApp"];
 const EXPORTS = "exports";
 
 /**
- * `{ roots, nodes, members, bases }`: the node of each app and of the package, all nodes, each
- * member's type and kind ("method" or "property"), and the exported types with methods but without
- * values, with the types of values that extend them.
+ * - `roots`: the indices of the nodes of each app and of the package.
+ * - `nodes`: all nodes.
+ * - `members`: the type and kind ("method" or "property") of each member.
+ * - `bases`: the exported types that have methods but no values of their own, each with the types
+ *   of values that extend it.
  */
 export function schemaOf(version) {
   const entry = fileURLToPath(new URL(`../${version}/node_modules/@stackframe/js/dist/esm/index.d.ts`, import.meta.url));

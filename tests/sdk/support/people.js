@@ -3,7 +3,10 @@
 import { configure } from "./gateway.js";
 import { PASSWORD, newAddress, ok } from "./world.js";
 
-/** The types of users: whose app gets them, in which project, and how. */
+/**
+ * The types of users: which app (client or server) returns them, whether they belong to the project
+ * `internal`, and how to get them otherwise.
+ */
 export const USER_TYPES = {
   CurrentUser: { app: "client" },
   CurrentServerUser: { app: "server" },

@@ -157,7 +157,7 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
-/// The document to change, and the versions to which the change applies.
+/// The document to change, and the versions of it that may be changed (`If-Match`).
 pub(crate) struct ChangeTarget {
     pub(crate) kind: DocumentKind,
     pub(crate) id: DocumentId,

@@ -1,6 +1,6 @@
 // Passkeys of users of the project `internal`, bound to the host of the console's page.
 
-/** Whether passkeys work in this browser at this address; not at an IP address. */
+/** Whether passkeys work in this browser at this address; they never work at an IP address. */
 export function isSupported() {
   const isAddress = /^[\d.]+$|^\[/.test(location.hostname);
   return globalThis.isSecureContext && !isAddress && Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);

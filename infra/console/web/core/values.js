@@ -1,5 +1,5 @@
-// Helpers that belong to no page: compare and nest values, parse lines and JSON, make sample values
-// for template variables.
+// Helpers not tied to a page: compare and nest values, parse lines and JSON, make sample values for
+// template variables.
 
 /** Whether two JSON values are equal; the order of keys is ignored. */
 export function same(a, b) {

@@ -110,8 +110,8 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
 }
 
 impl RecipientCounts {
-    /// No counts, for an email requested through the link in another one: the link works once, and
-    /// using up the recipient's quota must not lock the owner out.
+    /// Counts nothing, for an email requested through a link in an earlier email: the link works
+    /// only once, and someone who uses up the recipient's quota must not lock the owner out.
     pub(crate) fn by_link() -> Self {
         Self(Vec::new())
     }

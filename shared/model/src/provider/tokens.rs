@@ -98,8 +98,9 @@ impl ProviderTokens {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
-    /// Whether the access token need not be renewed yet: it is valid for long enough, or is as new
-    /// as a short-lived token can be.
+    /// Whether the access token need not be renewed yet: it is valid for at least five more minutes
+    /// or, if it is short-lived, was issued or confirmed in the last 30 seconds and is valid for
+    /// another 30.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }

@@ -274,8 +274,9 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address of the sign-up, or the user's correction of it.
-    /// If any way to sign in had been lost since, the epoch would have been raised.
+    /// Whether an unverified channel is the address the user signed up with, or the user's
+    /// correction of it. If any way to sign in had been lost since, the epoch would have been
+    /// raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }

@@ -12,11 +12,11 @@ pub enum Standing {
     /// another account that verifies the address takes over the claim.
     #[default]
     Provisional,
-    /// An address that the user added, entered in place of another one or enabled for signing in.
+    /// An address that the user added, enabled for signing in, or set as a replacement for another.
     /// It is not claimed until it is verified.
     Wished,
-    /// An address that a server or an administrator added, entered in place of another one,
-    /// verified or enabled for signing in. If used for signing in, it is claimed even while it is
+    /// An address that a server or an administrator added, verified, enabled for signing in, or set
+    /// as a replacement for another. If used for signing in, it is claimed even while it is
     /// unverified.
     Assigned,
 }

@@ -268,7 +268,7 @@ impl Store {
         Ok((found, users.collect::<Result<_, Error>>()?))
     }
 
-    /// The claim to this email address: one unit.
+    /// The claim to this email address. Costs one read unit.
     pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
         self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
     }

@@ -1,6 +1,6 @@
 //! Reads without requests: the AWS client's inputs reach the engine as values, and the engine's
-//! items reach the client as values. Through the connector, each read would print and parse JSON
-//! twice.
+//! items reach the client as values. Through the connector, each read would serialize and parse
+//! JSON twice.
 //!
 //! Only successful reads are answered here. A read that the engine refuses is repeated through the
 //! connector, the only place that turns the engine's errors into the client's. Queries with

@@ -71,8 +71,8 @@ pub enum Verdict {
 }
 
 thread_local! {
-    /// The memory for argon2, kept by each hashing thread: new memory for each hash would take
-    /// time, as the operating system clears it. See [`Hasher::release`].
+    /// Argon2's memory, reused by each hashing thread: allocating it for every hash would be slow
+    /// because the operating system zeroes new memory. See [`Hasher::release`].
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 

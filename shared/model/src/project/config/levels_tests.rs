@@ -1,4 +1,4 @@
-//! Tests of how the levels of a configuration are laid over each other.
+//! Tests of how the levels of a configuration are merged.
 
 use serde_json::{Value, json};
 
