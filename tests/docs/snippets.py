@@ -120,7 +120,7 @@ def without_the_sdk(newcomer, block):
     check('"access_token":"eyJ' in newcomer.shell(block.text), block, "no user was signed up")
 
 
-def audit_log(newcomer, read, export, keep, verify, expect):
+def audit_log(newcomer, read, export, keep, verify, expect, accept):
     """The operator's commands, run by the gateway of this clone."""
     command = newcomer.gateway()
     check('"operation":"auth-password-sign-up"' in newcomer.shell(read.text), read, "no sign-up is in the audit log")
@@ -136,6 +136,7 @@ def audit_log(newcomer, read, export, keep, verify, expect):
         time.sleep(0.1)
     check("in order" in printed and "last link: " in printed, verify, f"it prints {printed}")
     newcomer.shell(command + expect.text)
+    newcomer.shell(command + accept.text)
 
 
 def npm_install(newcomer, block):

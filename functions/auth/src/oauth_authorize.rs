@@ -167,9 +167,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
     // What OAuth calls the client's secret is the project's publishable client key.
-    let client_key = Some(&query.client_secret)
-        .filter(|key| !key.is_empty() && *key != NO_KEY)
-        .map(|key| SecretString::from(key.clone()));
+    let client_key = Some(&query.client_secret).filter(|key| !key.is_empty() && *key != NO_KEY).map(|key| SecretString::from(key.clone()));
     let project_item = project_key(&id);
     let key_item = client_key.as_ref().map(|key| api_key_key(&id, key));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));

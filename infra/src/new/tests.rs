@@ -71,7 +71,7 @@ fn an_operation_has_its_path_parameters_and_a_body_if_its_method_has_one() {
     ] {
         assert!(operation.contains(part), "{part} is not in\n{operation}");
     }
-    assert!(lambda.contains("use teams_functions::note_update::{ROUTE, handle};") && lambda.lines().count() == 7, "{lambda}");
+    assert!(lambda.contains("use teams_functions::note_update::{ROUTE, handle};") && lambda.lines().count() == 6, "{lambda}");
     let event: serde_json::Value = serde_json::from_str(&event).unwrap();
     assert_eq!(event["routeKey"], "PATCH /api/{version}/teams/{team_id}/notes/{note_id}");
     assert_eq!(event["rawPath"], "/api/v1/teams/8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d/notes/some-note-id");

@@ -35,7 +35,7 @@ async fn units_for_each(count: usize) -> f64 {
     app.recorder.trace(app.database());
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), count);
-    let is_search = |body: &Value| body["ExpressionAttributeValues"][":sk"]["S"] == "QUEUE#";
+    let is_search = |body: &Value| body["ExpressionAttributeValues"][":prefix"]["S"] == "QUEUE#";
     let searches: Vec<f64> = app.recorder.take_traced().iter().filter(|call| is_search(&call.body)).map(|call| call.units).collect();
     assert!(!searches.is_empty());
     searches.iter().sum::<f64>() / f64::from(u32::try_from(count).unwrap())

@@ -276,7 +276,7 @@ mod tests {
         assert!(check("", 0..=9).is_ok() && check("", 1..=9).is_err() && check(" \u{3000}", 1..=9).is_err());
         let error = |chars| check("\n", chars).expect_err("no line").to_string();
         assert_eq!(error(1..=9), "must be one line of 1 to 9 characters, not blank, without hidden characters or direction controls");
-        assert_eq!(error(0..=9), "must be one line of at max 9 characters, without hidden characters or direction controls");
+        assert_eq!(error(0..=9), "must be one line of at most 9 characters, without hidden characters or direction controls");
     }
 
     #[test]
