@@ -51,8 +51,8 @@ pub(crate) struct Lookups {
     places: Semaphore,
     /// The places for each host name during its lookups.
     hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
-    /// The places for the hosts that are looked up for each project.
-    projects: Mutex<BTreeMap<ProjectId, Vec<Weak<Semaphore>>>>,
+    /// The hosts that are looked up for each project.
+    projects: Mutex<BTreeMap<ProjectId, Vec<String>>>,
     look_up: fn(&str) -> io::Result<Addresses>,
 }
 
@@ -77,19 +77,23 @@ impl Lookups {
 
     /// Admits a project's call to a host, which may look its name up. Call the host at once: until
     /// its lookup has begun, and once it has ended, the host does not count.
-    pub(crate) fn admit(&'static self, project: &ProjectId, host: &str) -> Result<(), TooManyHosts> {
-        let places = self.places_of(host);
+    pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), TooManyHosts> {
+        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_looked_up = |host: &String| {
+            let places = hosts.get(host).and_then(Weak::upgrade);
+            places.is_some_and(|places| places.available_permits() < OF_HOST)
+        };
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        projects.retain(|_, hosts| {
-            hosts.retain(|host| host.upgrade().is_some_and(|places| places.available_permits() < OF_HOST));
-            !hosts.is_empty()
+        projects.retain(|_, named| {
+            named.retain(is_looked_up);
+            !named.is_empty()
         });
-        let hosts = projects.entry(project.clone()).or_default();
-        if !hosts.iter().any(|host| host.as_ptr() == Arc::as_ptr(&places)) {
-            if hosts.len() >= MAX_HOSTS_OF_PROJECT {
+        let named = projects.entry(project.clone()).or_default();
+        if !named.iter().any(|name| name == host) {
+            if named.len() >= MAX_HOSTS_OF_PROJECT {
                 return Err(TooManyHosts);
             }
-            hosts.push(Arc::downgrade(&places));
+            named.push(host.to_owned());
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ macro_rules! sign_in {
 
         /// The project does not trust the domain of a redirect or callback URL.
         #[error("{0}")]
-        #[hint("Change `config.domains` or `config.allow_localhost` with `PATCH /api/v1/internal/projects/current` or in the console.")]
+        #[hint("Change `config.domains` or `config.allow_localhost`: `PATCH /api/v1/internal/projects/current` or the console.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         RedirectUrlNotWhitelisted(#[serde(skip)] String),
 
