@@ -34,8 +34,8 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }
 
-/// The needs of an operation's function: the needs that its route lists, and those that follow from
-/// the route's other properties.
+/// What an operation's function needs: what its route lists, and what follows from the route's
+/// other properties.
 pub(crate) fn names_for_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));

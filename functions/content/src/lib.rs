@@ -1,8 +1,7 @@
 //! The content API: the public content of a site. Four operations return JSON from the current
 //! publication; the others return images and documents, most of them rendered by the crate `site`.
 //! `api::content` adds validators, cache rules and errors to the responses. Two more operations are
-//! for agents, over JSON-RPC (`api::rpc`). None of the operations needs credentials or changes
-//! anything.
+//! for agents, over JSON-RPC (`api::rpc`). No operation needs credentials or changes anything.
 //!
 //! Before the first publication there are no apps or posts, and the site has only a URL.
 

@@ -103,19 +103,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether a project's counter, kept only by this process, has room.
-    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refusal> {
+    /// The count of a project's counter, kept only by this process, if it has room.
+    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
     /// Adds to a project's counter, kept only by this process, even beyond its quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
         self.learnt().add(counter, full_name(project, counter), count);
-    }
-
-    /// The count of a project's counter, kept only by this process.
-    pub fn counted(&self, project: &ProjectId, counter: &Counter) -> u32 {
-        self.learnt().count(&full_name(project, counter))
     }
 
     /// Counts a request `weight` times. Returns what must be added to the counter in the table now
@@ -173,15 +168,11 @@ impl Memory {
 }
 
 impl MemoryState {
-    /// Whether a counter of this process has room, given the names of the previous window and this
-    /// one.
-    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refusal> {
-        let [before, counted] = [before, now].map(|name| self.count(name));
-        if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(()) }
-    }
-
-    fn count(&self, name: &str) -> u32 {
-        self.counters.get(name).map_or(0, |tally| tally.count)
+    /// The count of a counter of this process, if it has room, given the names of the previous
+    /// window and this one.
+    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<u32, Refusal> {
+        let [before, counted] = [before, now].map(|name| self.counters.get(name).map_or(0, |tally| tally.count));
+        if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(counted) }
     }
 
     fn add(&mut self, counter: &Counter, name: String, count: u32) {

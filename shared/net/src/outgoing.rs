@@ -82,10 +82,14 @@ impl<'a> Outgoing<'a> {
     /// A client with the deployment's rules for private IP addresses, whose calls may take
     /// [`PROVIDERS_TIMEOUT`] from now on.
     pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
+        Self { project: Some(project), ..Self::without_project(settings) }
+    }
+
+    fn without_project(settings: &'a Settings) -> Self {
         Self {
             allow_private: settings.allow_private_issuers,
             stand_in: settings.provider_stand_in.as_deref(),
-            project: Some(project),
+            project: None,
             is_for_webhooks: false,
             timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
@@ -107,14 +111,7 @@ impl<'a> Outgoing<'a> {
     /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
     /// stands in for providers; `project` is `None` if it only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
-        Self {
-            allow_private: settings.allow_private_issuers,
-            stand_in: None,
-            project,
-            is_for_webhooks: true,
-            timeout: PROVIDER_TIMEOUT,
-            until: Instant::now() + PROVIDERS_TIMEOUT,
-        }
+        Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
     /// Whether there is time left for a whole attempt. If not, do not send what must not be sent

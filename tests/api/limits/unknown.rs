@@ -128,6 +128,28 @@ async fn unknown_projects_are_rejected_and_leave_no_items() {
     assert!(!is_refused(&app.client().post(SIGN_IN, nobody(0)).await));
 }
 
+/// One network has up to 65,536 addresses, each with a quota of its own.
+#[tokio::test]
+async fn unknown_projects_and_tokens_from_a_network_count_together() {
+    let app = TestApp::start_with(only(Rule::UnprovedNetwork, 4, 600)).await;
+    let ask = async |address: &str, number: usize| {
+        if number.is_multiple_of(2) {
+            let client = app.client().with("x-stack-project-id", &UNKNOWN_PROJECT.replace("55555", &format!("{number:05}")));
+            at(client, address).post(SIGN_IN, nobody(number)).await
+        } else {
+            at(app.client(), address).with("x-stack-refresh-token", &format!("{number:045}")).post(REFRESH, json!({})).await
+        }
+    };
+    for number in 0..4 {
+        assert!(!is_refused(&ask(&format!("203.0.113.{number}"), number).await), "{number}");
+    }
+    for number in 4..6 {
+        assert_refused(&ask(&format!("203.0.113.{number}"), number).await, Rule::UnprovedNetwork.limit().name(), Rate::new(4, 600));
+    }
+    assert!(!is_refused(&ask("203.0.114.4", 4).await), "another network");
+    assert!(!is_refused(&at(app.client(), "203.0.113.7").get("/api/v1/projects/current").await), "a request that proves its project");
+}
+
 #[tokio::test]
 async fn oauth_clients_of_unknown_projects_leave_no_items() {
     let app = standard().await;

@@ -80,7 +80,7 @@ impl Server {
                     // Without a place, drop the stream, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
                         let (router, proxies) = (self.router.clone(), self.proxies.clone());
-                        let client = Client { peer, place: Arc::new(place), open: open.subscribe(), router, proxies };
+                        let client = Arc::new(Client { peer, place, router, proxies, _open: open.subscribe() });
                         tokio::spawn(client.serve(stream, stop.clone()));
                     }
                 }
@@ -106,15 +106,15 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 /// The peer of a connection, and the router that answers it.
 struct Client {
     peer: SocketAddr,
-    place: Arc<Place>,
-    /// Keeps the server running until this is dropped.
-    open: watch::Receiver<()>,
+    place: Place,
     router: Router,
     proxies: Proxies,
+    /// Keeps the server running until the connection and its requests have ended.
+    _open: watch::Receiver<()>,
 }
 
 impl Client {
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin, mut stop: watch::Receiver<bool>) {
+    async fn serve(self: Arc<Self>, stream: impl AsyncRead + AsyncWrite + Unpin, mut stop: watch::Receiver<bool>) {
         let connection = &self.place.connection;
         let service = service_fn(|request| self.answer(request));
         let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(connection)));
@@ -148,7 +148,7 @@ impl Client {
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+    async fn answer(self: &Arc<Self>, request: Request<Incoming>) -> Result<Response, Infallible> {
         let connection = &self.place.connection;
         let is_whole = request.body().is_end_stream();
         connection.head_is_read(is_whole);
@@ -165,8 +165,8 @@ impl Client {
     }
 
     /// Runs a request in a task of its own, which keeps the place of its connection.
-    async fn run(&self, request: Request<Body>) -> Response {
-        let held = (Arc::clone(&self.place), self.open.clone());
+    async fn run(self: &Arc<Self>, request: Request<Body>) -> Response {
+        let held = Arc::clone(self);
         let answer = self.router.clone().oneshot(request);
         let running = tokio::spawn(async move {
             let answer = answer.await;

@@ -20,13 +20,8 @@ const UPLOAD: &[u8] = b"POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-leng
 async fn connect() -> (DuplexStream, watch::Sender<bool>) {
     let router = Router::new().route("/health", get(async || "ok")).route("/upload", post(async |_: Bytes| "ok"));
     let place = Connections::new(8, Timeouts::default()).admit(None).await.unwrap();
-    let client = Client {
-        peer: ([127, 0, 0, 1], 1).into(),
-        place: Arc::new(place),
-        open: watch::channel(()).1,
-        router,
-        proxies: Proxies::default(),
-    };
+    let (peer, open) = (([127, 0, 0, 1], 1).into(), watch::channel(()).1);
+    let client = Arc::new(Client { peer, place, router, proxies: Proxies::default(), _open: open });
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(client.serve(theirs, stopped));

@@ -12,8 +12,8 @@ const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto")
 /// than RFC 3986; an invalid query is left out of the request.
 ///
 /// The runtime builds a URI from the client's input. If it cannot, it panics, which would end the
-/// instance. So it gets neither an invalid query nor the client's host and scheme, which operations
-/// never take from the URI.
+/// instance. So the runtime gets neither an invalid query nor the client's host and scheme, which
+/// operations never take from the URI.
 pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request, bool)> {
     let mut event = serde_json::from_slice(event)?;
     let (mut is_valid, mut own) = (true, HeaderMap::new());

@@ -24,7 +24,7 @@ pub struct Reader {
     places: Vec<Counter>,
 }
 
-/// The part of its quota that a session keeps, whatever others at its IP address read.
+/// A session keeps one part in this many of its quota, whatever others at its IP address read.
 const RESERVED: u32 = 10;
 
 impl Reader {
@@ -42,13 +42,12 @@ impl Reader {
     /// Fails if the client has used up a quota.
     pub fn check(&self, app: &App) -> Result<(), store::Error> {
         let room = |counter| app.memory.room(&self.project, counter).map_err(store::Error::Limited);
-        if let Some(session) = &self.session {
-            room(session)?;
-            if app.memory.counted(&self.project, session) < session.quota() / RESERVED {
-                return Ok(());
-            }
+        if let Some(session) = &self.session
+            && room(session)? < session.quota() / RESERVED
+        {
+            return Ok(());
         }
-        self.places.iter().try_for_each(room)
+        self.places.iter().try_for_each(|counter| room(counter).map(drop))
     }
 
     /// Counts a request that read this many bytes.

@@ -128,7 +128,7 @@ pub enum Rule {
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
     /// versions, from an IP address.
     Unproved,
-    /// What [`Self::Unproved`] counts, from a network.
+    /// What [`Self::Unproved`] and [`Self::TokenUnknown`] count, from a network.
     UnprovedNetwork,
 }
 
@@ -247,7 +247,7 @@ impl Rule {
             Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "What clients read from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
             Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
-            Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and checks of versions from a network (IPv4 /24, IPv6 /48)"),
+            Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and tokens, and checks of versions from a network (IPv4 /24, IPv6 /48)"),
         }
     }
 
