@@ -2,6 +2,7 @@
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
 use model::project::{ProjectConfig, SessionSettings};
 use model::session::token::Subject;
 use model::session::{Session, refresh_token};
@@ -22,9 +23,9 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedInUser {
     let mut user = User::new(&app.entropy, now);
     user.is_anonymous = true;
     let session = Session::start(&user, &SessionSettings::default(), None, &app.entropy, now);
-    let refresh_token = refresh_token::draw(&app.entropy, session.id);
+    let refresh_token = refresh_token::draw(&app.entropy, &session);
     let mut writes = vec![user::create(project, &user).unwrap()];
-    writes.extend(session::create(project, &session, &refresh_token).unwrap());
+    writes.push(session::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
     let subject = Subject::of(&user, project, &ProjectConfig::default(), &session);
     SignedInUser {
@@ -58,8 +59,8 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usiz
     for _ in 0..count {
         let mut session = Session::start(&row.user, &SessionSettings::default(), None, &app.app.entropy, app.now());
         change(&mut session);
-        let token = refresh_token::draw(&app.app.entropy, session.id);
-        writes.extend(session::create(project, &session, &token).unwrap());
+        let token = refresh_token::draw(&app.app.entropy, &session);
+        writes.push(session::create(project, &session, &token).unwrap());
         tokens.push(token.expose_secret().to_owned());
     }
     for chunk in writes.chunks(100) {
@@ -68,20 +69,46 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usiz
     tokens
 }
 
-/// Turns the claims of all refresh tokens into the previous version's form.
-pub(crate) fn older_claims(app: &TestApp) {
+/// The part that proves the refresh tokens of [`older_sessions`].
+const PROOF: &str = "0123456789abcdefghjkmnpqrs";
+
+/// Turns all sessions into those of an earlier version, whose refresh tokens ([`older_token`]) have
+/// claims; with `is_oldest`, into those of the earliest version, where an index finds the claim of
+/// a session.
+pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
-    for ((pk, sk), mut item) in app.table().into_iter().filter(|((pk, _), _)| pk.starts_with("R#")) {
-        let delete = json!({ "TableName": table, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
-        database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    let put = |item| database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();
+    for ((pk, sk), mut item) in app.table() {
+        let Some(session) = sk.strip_prefix("SESSION#") else { continue };
         let fields = item.as_object_mut().unwrap();
-        let digest = fields.remove("digest").unwrap()["S"].as_str().unwrap().to_owned();
+        ["digest", "gsi2pk", "gsi2sk", "trail"].map(|name| fields.remove(name));
         let project = pk.split('#').nth(1).unwrap();
-        let session = fields["d"]["M"]["session_id"]["S"].as_str().unwrap();
-        let index = json!({ "S": format!("SESSION#{project}#{session}") });
-        fields.insert("gsi1pk".to_owned(), index);
-        fields.insert("gsi1sk".to_owned(), json!({ "S": "CLAIM" }));
-        fields.insert("pk".to_owned(), json!({ "S": format!("R#{project}#{digest}") }));
-        database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();
+        let id = session.replace('-', "");
+        let digest = Digest::of(&format!("{}{PROOF}", selector(&id)));
+        let name = if is_oldest { digest.as_str() } else { selector(&id) };
+        let mut claim = json!({
+            "pk": { "S": format!("R#{project}#{name}") },
+            "sk": { "S": "CLAIM" },
+            "ttl": fields["ttl"],
+            "d": { "M": { "user_id": fields["d"]["M"]["user_id"], "session_id": { "S": session } } },
+        });
+        if is_oldest {
+            claim["gsi1pk"] = json!({ "S": format!("SESSION#{project}#{session}") });
+            claim["gsi1sk"] = json!({ "S": "CLAIM" });
+        } else {
+            claim["digest"] = json!({ "S": digest.as_str() });
+        }
+        put(claim);
+        put(item);
     }
+}
+
+/// The refresh token that a session has after [`older_sessions`].
+pub(crate) fn older_token(token: &str) -> String {
+    format!("{}{PROOF}", selector(&token[32..64]))
+}
+
+/// The selector of a session, by its id without hyphens.
+fn selector(session: &str) -> &str {
+    &session[13..]
 }

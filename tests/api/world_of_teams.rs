@@ -112,7 +112,7 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         app.app.store.create_owned_project(&owned, &Levels::of(&owned), team.id, user.id).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    app.app.store.transact(session::create(&project, &session, &refresh_token::draw(entropy, session.id)).unwrap()).await.unwrap();
+    app.app.store.write(session::create(&project, &session, &refresh_token::draw(entropy, &session)).unwrap()).await.unwrap();
     let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

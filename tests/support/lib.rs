@@ -192,7 +192,17 @@ impl TestApp {
     pub fn redeployed(&self, change: impl FnOnce(&mut Settings)) -> Self {
         let Parts { mut settings, .. } = self.parts();
         change(&mut settings);
-        let service = Service::new(Parts { settings, ..self.parts() });
+        self.served_by(Service::new(Parts { settings, ..self.parts() }))
+    }
+
+    /// The service as functions on AWS, on the same table: new sessions carry their trail entries,
+    /// which [`Self::add_carried`] adds to the trails.
+    pub fn as_functions(&self) -> Self {
+        let Parts { engine, .. } = self.parts();
+        self.served_by(Service::new(Parts { engine: engine.carrying_entries(), ..self.parts() }))
+    }
+
+    fn served_by(&self, service: Service) -> Self {
         Self {
             app: service.app,
             keys: copy(&self.keys),

@@ -192,20 +192,19 @@ async fn by_code(
     let project = &access.project.id;
     // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
     // are also counted per account.
-    let account = async |attempt: MfaAttempt| {
-        let failures = Failures::for_second_factor(app, project, attempt.user_id);
-        let (row, ()) = tokio::try_join!(app.store.user(project, attempt.user_id), failures.look())?;
-        Ok((row, failures))
-    };
-    let (attempt, (row, failures)) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
+    let account = async |attempt: MfaAttempt| app.store.user(project, attempt.user_id).await;
+    let (attempt, row) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
     // Whatever ended the user's sessions or codes also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
-    let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
+    let failures = Failures::for_second_factor(app, project, attempt.user_id);
+    let (failed, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
     let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);
-    let mut writes = completion.writes(&row.user, &body.code).await?;
-    writes.extend(failures.still_allowed());
-    redeemed(given.redeem(access, &row, right, writes).await)?;
+    let redeem = async {
+        let writes = completion.writes(&row.user, &body.code).await?;
+        redeemed(given.redeem(access, &row, right, writes).await)
+    };
+    failed.permit(redeem).await?;
     completion.follow_up().await;
     completion.answer(row.user).await
 }

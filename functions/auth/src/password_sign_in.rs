@@ -56,7 +56,7 @@ pub async fn handle(
         return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
     let failures = Failures::for_email(&app, &access.project.id, &body.email);
-    let ((), (row, device)) = futures_util::try_join!(failures.check(), find(&access, &body.email))?;
+    let (attempt, (row, device)) = futures_util::try_join!(failures.begin(&access.prefetched), find(&access, &body.email))?;
     let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
     let hash = open.and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;
@@ -73,15 +73,18 @@ pub async fn handle(
 
     let forget = (row.user.wrong_passwords > 0).then(|| user::password::forget_wrong_passwords(&access.project.id, row.user.id));
     if device.is_none()
-        && let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
+        && let Some((second, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
     {
-        app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
+        attempt.permit(app.store.transact([second].into_iter().chain(forget))).await?;
         rehash(&access, &row.user, verdict, &body.password).await;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]).on(device);
-    let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
-    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
+    let begin = async {
+        let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
+        Ok::<_, Error>(app.store.transact(session.writes(&access.project)?.into_iter().chain(forget).chain(notice)).await?)
+    };
+    attempt.permit(begin).await?;
     rehash(&access, &row.user, verdict, &body.password).await;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
@@ -101,9 +104,7 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces an outdated hash ([`Verdict::RightButWeak`]). Called only after the transaction in
-/// which the limit of wrong passwords is checked: beyond the limit, a correct guess must not take
-/// longer than a wrong one, or change the account. If the password has changed meanwhile, the new
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed meanwhile, the new
 /// one is kept. The sign-in has succeeded by now, so a failure is only logged: the next sign-in
 /// replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {

@@ -11,6 +11,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{ExtraWrites, change_as};
+use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
 use http::HeaderMap;
 use model::limit::Limit;
@@ -56,19 +57,20 @@ pub async fn handle(
     }
     access.check_fresh()?;
     password::check(&body.new_password, access.project.password_rules(), user.addresses())?;
-    let proof = old_password::prove(&app, &access.project.id, user, &body.old_password);
-    let (failures, kept) = futures_util::try_join!(proof, kept_session(&access, &headers, user.id))?;
+    let failures = Failures::for_old_password(&app, &access.project.id, user.id);
+    let proof = old_password::prove(&failures, &access, user, &body.old_password);
+    let (attempt, kept) = futures_util::try_join!(proof, kept_session(&access, &headers, user.id))?;
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
-    change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
+    let change = change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
         // If the password has changed meanwhile, `old_password` proves nothing.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }
         user.set_password(hash.clone(), kept);
-        Ok(ExtraWrites(failures.still_allowed().into_iter().collect()))
-    })
-    .await?;
+        Ok(ExtraWrites(Vec::new()))
+    });
+    attempt.permit(change).await?;
     Ok(Json(SUCCESS))
 }
 

@@ -70,8 +70,8 @@ pub async fn handle(
         is_impersonation: body.is_impersonation.unwrap_or(false),
         ..Session::start(&row.user, &project.config.sessions, None, &app.entropy, now)
     };
-    let refresh_token = refresh_token::draw(&app.entropy, session.id);
-    app.store.transact(session::create(&project.id, &session, &refresh_token)?).await?;
+    let refresh_token = refresh_token::draw(&app.entropy, &session);
+    app.store.write(session::create(&project.id, &session, &refresh_token)?).await?;
     Ok(Json(CreatedSession {
         access_token: access_token(&app, project, &row.user, &session),
         refresh_token: refresh_token.expose_secret().to_owned(),

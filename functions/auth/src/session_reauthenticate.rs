@@ -11,11 +11,9 @@
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
-use axum::extract::State;
 use crypto::password::Password;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use flows::current_user::CurrentUser;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
@@ -74,31 +72,32 @@ struct Proof {
     used: KnownError,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: Access<Client>,
-    Input { body, .. }: Input<Reauthenticate>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Reauthenticate>) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
     // Second factors and passkeys also change the user, so they are redeemed by code that the
-    // sign-in shares, which commits the proof itself.
-    let proof = match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
-        (Some(password), None, None, None, None) => by_password(&access, current, password).await?,
-        (None, Some(text), None, None, None) => return by_second_factor(&access, current, &SecondFactorCode::from_app(text)).await,
-        (None, None, Some(text), None, None) => return by_second_factor(&access, current, &SecondFactorCode::from_recovery(text)).await,
-        (None, None, None, Some(code), None) => by_code(&access, current, code).await?,
-        (None, None, None, None, Some(given)) => return by_passkey(&access, current, given).await,
+    // sign-in shares.
+    match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
+        (Some(password), None, None, None, None) => by_password(&access, current, password).await,
+        (None, Some(text), None, None, None) => by_second_factor(&access, current, &SecondFactorCode::from_app(text)).await,
+        (None, None, Some(text), None, None) => by_second_factor(&access, current, &SecondFactorCode::from_recovery(text)).await,
+        (None, None, None, Some(code), None) => by_code(&access, current, code).await?.redeem(&access, current).await,
+        (None, None, None, None, Some(given)) => by_passkey(&access, current, given).await,
         _ => {
             let problem = Problems::one("body", "must have exactly one of password, totp, recovery_code, code and passkey");
-            return Err(ROUTE.schema_error(&problem).into());
+            Err(ROUTE.schema_error(&problem).into())
         }
-    };
-    let mut writes = proof.writes;
-    writes.push(session::reauthenticate(&access.project.id, &current.session, &[proof.amr], app.clock.now())?);
-    match app.store.transact(writes).await {
-        Ok(()) => Ok(Json(SUCCESS)),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(proof.label) => Err(proof.used.into()),
-        Err(error) => Err(error.into()),
+    }
+}
+
+impl Proof {
+    async fn redeem(self, access: &Access<Client>, current: &CurrentUser) -> Result<Json<Success>, Error> {
+        let (app, mut writes) = (&access.app, self.writes);
+        writes.push(session::reauthenticate(&access.project.id, &current.session, &[self.amr], app.clock.now())?);
+        match app.store.transact(writes).await {
+            Ok(()) => Ok(Json(SUCCESS)),
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(self.label) => Err(self.used.into()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -107,26 +106,30 @@ fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), Know
     if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
 }
 
-async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Proof, Error> {
+async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &Password) -> Result<Json<Success>, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     check_age(current, user.first_password_at)?;
-    let failures = old_password::prove(&access.app, project, user, password).await?;
-    let writes = [user::at_epoch(project, user.id, user.credential_epoch)].into_iter().chain(failures.still_allowed()).collect();
-    Ok(Proof { writes, amr: Amr::Pwd, label: Label::User, used: KnownError::PasswordConfirmationMismatch })
+    let failures = Failures::for_old_password(&access.app, project, user.id);
+    let attempt = old_password::prove(&failures, access, user, password).await?;
+    let writes = vec![user::at_epoch(project, user.id, user.credential_epoch)];
+    let proof = Proof { writes, amr: Amr::Pwd, label: Label::User, used: KnownError::PasswordConfirmationMismatch };
+    attempt.permit(proof.redeem(access, current)).await
 }
 
 async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given: &SecondFactorCode) -> Result<Json<Success>, Error> {
     let (project, row) = (&access.project.id, &current.row);
     check_age(current, given.since(&row.user))?;
     let failures = Failures::for_second_factor(&access.app, project, row.user.id);
-    failures.look().await?;
-    let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
-    // With several apps, the age of the one with this code counts.
-    check_age(current, right.since())?;
-    let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
-    let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
-    given.redeem(access, row, right, writes).await?;
-    Ok(Json(SUCCESS))
+    let (attempt, right) = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
+    attempt
+        .permit(async {
+            // With several apps, the age of the one with this code counts.
+            check_age(current, right.since())?;
+            let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
+            given.redeem(access, row, right, vec![proved]).await?;
+            Ok(Json(SUCCESS))
+        })
+        .await
 }
 
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {

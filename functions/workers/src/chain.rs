@@ -23,15 +23,16 @@ use crate::fail_point::reached;
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Links all entries of a project's trail that are not linked yet, counts them in the project's
-/// figures, and returns their number. Does nothing for a deleted project.
-pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
+/// figures, and returns their number. Entries older than the last link by more than [`OVERLAP`] are
+/// linked only if they are not older than `since`. Does nothing for a deleted project.
+pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let mut linked = 0;
     // Continues after links that other workers have added meanwhile.
-    optimistic!(MAX_ATTEMPTS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
+    optimistic!(MAX_ATTEMPTS, |_| { Box::pin(step(app, project, since, &mut linked)).await })?;
     Ok(linked)
 }
 
-async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
+async fn step(app: &App, project: &ProjectId, since: Option<Timestamp>, linked: &mut usize) -> Result<(), store::Error> {
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
     // A link after a forged head would authenticate it.
@@ -39,6 +40,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     let (known, start) = match &head {
         Some(head) => {
             let start = earlier(&head.watermark, OVERLAP);
+            let start = since.map_or_else(|| start.clone(), |since| start.clone().min(position_before(since)));
             (app.store.covered_since(project, &start).await?, start)
         }
         None => (HashMap::new(), position_before(after(row.project.created_at, -OVERLAP))),

@@ -34,12 +34,12 @@ pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option
     app.store.list_older_users(project).await?;
     // Only accounts changed since the list was read are read again, so each round is short.
     let tally = optimistic!(MAX_ATTEMPTS, |_| {
-        chain::link(app, project).await?;
+        chain::link(app, project, None).await?;
         let before = app.store.totals(project).await?;
         let changed = changed_since(app, project, since).await?;
         app.store.tally_again(project, &mut users, &changed).await?;
         let teams = app.store.count_teams(project).await?;
-        chain::link(app, project).await?;
+        chain::link(app, project, None).await?;
         app.store.set_totals(project, &before, &users, teams, app.clock.now()).await
     })?;
     Ok(Some(tally))

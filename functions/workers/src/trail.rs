@@ -4,19 +4,105 @@
 //! A step is started when there are new entries: by the table's stream on AWS, by a task in the
 //! gateway. Nothing runs while nothing is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flows::App;
+use futures_util::future::try_join_all;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use store::table::stream::records;
+use store::trail::carried::{CarriedEntry, entry_in};
 use store::trail::chain::project_of;
+use store::{Item, Key};
+use wire::clock::after;
 use wire::id::ProjectId;
 
+use crate::fail_point::reached;
 use crate::{chain, recount};
 
-/// The projects in an event of the table's stream.
-pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
+/// How many entries of a batch are added at the same time.
+const SIDE_BY_SIDE: usize = 16;
+/// A carried entry from before then does not come from the stream, which keeps changes for a day.
+const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
+/// How old a batch may be whose projects' failures are worth another try: others would have to wait.
+const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
+
+/// Adds the entries that new sessions in an event of the stream carry to their trails, and links the
+/// new entries of all projects in the event. Returns how many were linked.
+///
+/// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
+/// batch. A project that cannot be linked fails it only while the batch is young: the entries are
+/// linked with the project's next ones.
+pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
+    let added = add_carried(app, event).await?;
+    let projects: BTreeSet<ProjectId> = projects(event).chain(added.keys().cloned()).collect();
+    let (mut linked, mut failed) = (0, None);
+    for project in projects {
+        match link_since(app, &project, added.get(&project).copied()).await {
+            Ok(entries) => linked += entries,
+            Err(error) => {
+                tracing::error!(%error, %project, "the new entries of an audit trail could not be added to its chain");
+                failed = Some(error);
+            }
+        }
+    }
+    let is_young = app.clock.now() < after(began_at(event), MAX_RETRIES);
+    failed.filter(|_| is_young).map_or(Ok(linked), Err)
+}
+
+/// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
+/// that shares its table with functions. Its own sessions carry none.
+pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
+    for (project, since) in add_carried(app, event).await? {
+        link_since(app, &project, Some(since)).await?;
+    }
+    Ok(())
+}
+
+/// The projects with entries in an event of the table's stream. The table shows which are not
+/// linked yet.
+fn projects(event: &Value) -> impl Iterator<Item = ProjectId> {
     let records = event["Records"].as_array().into_iter().flatten();
-    records.filter_map(|record| project_of(record["dynamodb"]["Keys"]["pk"]["S"].as_str()?)).collect()
+    records.filter_map(|record| project_of(record["dynamodb"]["Keys"]["pk"]["S"].as_str()?))
+}
+
+/// When the first change of an event was made, to the second.
+fn began_at(event: &Value) -> Timestamp {
+    let first = event["Records"][0]["dynamodb"]["ApproximateCreationDateTime"].as_f64().unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "seconds fit")]
+    Timestamp::from_second(first as i64).unwrap_or_default()
+}
+
+/// Adds the entries carried by new sessions to the trails of projects that still exist, and returns
+/// the time of each project's first one.
+async fn add_carried(app: &App, event: &Value) -> Result<BTreeMap<ProjectId, Timestamp>, store::Error> {
+    let sessions = records(event).into_iter().filter(|record| record.old.is_none()).filter_map(|record| record.new);
+    let read = |session: Item| match entry_in(&session) {
+        Ok(carried) => carried,
+        Err(error) => {
+            tracing::error!(%error, key = ?Key::of(&session), "the trail entry that a session carries cannot be parsed");
+            None
+        }
+    };
+    let mut of_projects: BTreeMap<ProjectId, Vec<CarriedEntry>> = BTreeMap::new();
+    for carried in sessions.filter_map(read) {
+        of_projects.entry(carried.project.clone()).or_default().push(carried);
+    }
+    let mut first = BTreeMap::new();
+    for (project, entries) in of_projects {
+        if app.store.project(&project).await?.is_none() {
+            continue;
+        }
+        for some in entries.chunks(SIDE_BY_SIDE) {
+            try_join_all(some.iter().map(|carried| app.store.add_carried(carried))).await?;
+        }
+        reached("added", entries.len());
+        let oldest = after(app.clock.now(), -MAX_DELAY);
+        if let Some(at) = entries.iter().map(|carried| carried.entry.at).filter(|at| *at > oldest).min() {
+            first.insert(project, at);
+        }
+    }
+    Ok(first)
 }
 
 /// Links all entries of a project's trail that are not linked yet, and returns their number. Does
@@ -26,7 +112,13 @@ pub fn projects(event: &Value) -> BTreeSet<ProjectId> {
 /// was never counted or its lists of users are incomplete, all its users are counted and listed,
 /// unless there are more than [`MAX_USERS`](recount::MAX_USERS).
 pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
-    let linked = chain::link(app, project).await?;
+    link_since(app, project, None).await
+}
+
+/// Like [`link`]. With `since`, entries since then are linked even if later ones have links: those
+/// that were added late.
+async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
+    let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };
     if let Some(totals) = totals.filter(|totals| !totals.is_complete()) {
         // The totals of a counted project show whether it is too large to recount here.

@@ -297,6 +297,7 @@ async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool,
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();
     if let Some(batch) = batch {
+        workers::trail::process_carried(app, &batch.event).await?;
         workers::webhooks::record(app, &batch.event).await?;
         engine.finish(batch).await?;
     }

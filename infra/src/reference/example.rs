@@ -98,7 +98,7 @@ fn number(schema: &Value, name: &str) -> Value {
     }
 }
 
-const TOKEN: &str = "a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
+const TOKEN: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e81018f0b6c0d1e7a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
 
 fn text(schema: &Value, name: &str) -> Value {
     let by_format = match schema["format"].as_str() {

@@ -6,10 +6,11 @@
 //! together counted here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refusal};
+use tokio::sync::Semaphore;
 use wire::clock::after;
 use wire::id::ProjectId;
 
@@ -34,6 +35,8 @@ struct MemoryState {
     batches: HashMap<String, Batch>,
     /// The names of trail entries with the maximum count of rejected sign-ups.
     full: HashSet<String>,
+    /// The places for attempts in progress, by project and counter.
+    places: HashMap<String, Weak<Semaphore>>,
 }
 
 /// A counter that is not stored in the table.
@@ -65,6 +68,19 @@ impl Batch {
 const MAX_PENDING: u32 = 10;
 
 impl Memory {
+    /// The places for attempts in progress that a counter counts, as many as its quota, at least
+    /// one. Forgotten when nobody holds or waits for a place.
+    pub(crate) fn places(&self, project: &ProjectId, counter: &Counter) -> Arc<Semaphore> {
+        let (mut learnt, name) = (self.learnt(), full_name(project, counter));
+        if let Some(places) = learnt.places.get(&name).and_then(Weak::upgrade) {
+            return places;
+        }
+        learnt.places.retain(|_, places| places.strong_count() > 0);
+        let places = Arc::new(Semaphore::new(usize::try_from(counter.quota().max(1)).unwrap_or(Semaphore::MAX_PERMITS)));
+        learnt.places.insert(name, Arc::downgrade(&places));
+        places
+    }
+
     /// Remembers that the project or key with this name exists.
     pub fn saw(&self, name: &str) {
         let mut learnt = self.learnt();

@@ -79,9 +79,10 @@ impl Window {
         with_room(add(project, &self.counter), self.quota(), self.refusal())
     }
 
-    /// Fails the transaction with [`Error::Limited`] if the limit is reached, without counting.
-    pub fn check(&self, project: &ProjectId) -> Write {
-        with_room(Write::look(counter_key(project, &self.counter)), self.quota(), self.refusal())
+    /// Takes back one counted request. Fails with [`Error::Conflict`] if none is counted any more.
+    pub fn take_back(&self, project: &ProjectId) -> Write {
+        let write = Write::update(counter_key(project, &self.counter), "ADD n :minus").on("n > :zero");
+        write.value(":minus", integer(-1)).value(":zero", integer(0))
     }
 
     fn quota(&self) -> u32 {
@@ -150,15 +151,5 @@ impl Store {
     pub async fn window(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
         let before = self.get(&key_before(project, counter)).await?;
         Ok(Window { counter: counter.clone(), before: counted(before.as_ref()) })
-    }
-
-    /// Checks whether a request would be permitted, without counting it, and returns its window;
-    /// [`Error::Limited`] if the limit is reached. Costs 2 units to read.
-    pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {
-        let (key, key_before) = (counter_key(project, counter), key_before(project, counter));
-        let items = self.get_many([key.clone(), key_before.clone()]).await?;
-        let window = Window { counter: counter.clone(), before: counted(items.get(&key_before).as_ref()) };
-        let counted = counted(items.get(&key).as_ref());
-        if counted < window.quota() { Ok(window) } else { Err(Error::Limited(counter.refusal_at(window.before, counted))) }
     }
 }

@@ -1,13 +1,13 @@
-//! Sessions and the claims of their refresh tokens.
+//! Sessions, each with the digest of its refresh token.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first |
-//! | claim of a refresh token | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id ([`refresh_token`]) |
-//! | claim from an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
+//! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first; a refresh token names the key ([`refresh_token`]); gsi2 `SESSION#<P>#<id>` / `SESSION` finds the user |
+//! | claim of a refresh token, from earlier versions | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id |
+//! | claim from still earlier versions | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! They all expire by TTL when the session reaches its maximum age. A claim has the digest of the
-//! whole token, which is compared in constant time; earlier versions put the digest into the key.
+//! They all expire by TTL when the session reaches its maximum age. The digest is of the whole
+//! token and is compared in constant time. Earlier versions put it into the claim or its key.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -21,6 +21,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::table::row::ReadPage;
 use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_made, is_of_digest, string, unless_conflict};
+use crate::trail::carried::CARRIED;
 
 /// The session of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,36 +41,42 @@ fn claim_key(project: &ProjectId, name: &str) -> Key {
     Key::new(format!("R#{project}#{name}"), "CLAIM")
 }
 
-/// The key of a session's refresh token claim.
-pub(crate) fn claim_key_of(project: &ProjectId, session: SessionId) -> Key {
-    claim_key(project, &refresh_token::selector(session))
+/// The key of the claim of a session's refresh token from an earlier version.
+pub(crate) fn older_claim_key(project: &ProjectId, session: SessionId) -> Key {
+    claim_key(project, &refresh_token::older_selector(session))
 }
 
-/// The key where a refresh token's claim is looked up first.
+/// The key of the item that is read first for a refresh token: its session, or its claim if it is
+/// from an earlier version.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
-    refresh_token::selector_in(token).map_or_else(|| older_token_key(project, token), |selector| claim_key(project, selector))
+    match (refresh_token::session_in(token), refresh_token::older_selector_in(token)) {
+        (Some((user, session)), _) => session_key(project, user, session),
+        (None, Some(selector)) => claim_key(project, selector),
+        (None, None) => oldest_token_key(project, token),
+    }
 }
 
-/// The key of a refresh token claim from an earlier version.
-fn older_token_key(project: &ProjectId, token: &SecretString) -> Key {
+/// The key of a refresh token's claim from the earliest versions.
+fn oldest_token_key(project: &ProjectId, token: &SecretString) -> Key {
     claim_key(project, Digest::of(token.expose_secret()).as_str())
 }
 
-/// The claim in an item, if it belongs to this refresh token.
-fn claim_of(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
+/// The claim in an item from an earlier version, if it belongs to this refresh token.
+fn older_claim(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
     let is_of = !item.contains_key(DIGEST) || is_of_digest(&item, &Digest::of(token.expose_secret()));
     if is_of { entity(item).map(Some) } else { Ok(None) }
 }
 
-/// Writes a session and the claim of its refresh token, one of [`refresh_token::draw`].
-pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
-    let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
-    Ok([
-        Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at).begins(session),
-        Write::create(claim_key_of(project, session.id), &claim)?
-            .expires(session.expires_at)
-            .attribute(DIGEST, string(Digest::of(token.expose_secret()).as_str())),
-    ])
+fn index_partition(project: &ProjectId, id: SessionId) -> String {
+    format!("SESSION#{project}#{id}")
+}
+
+/// Writes a session with its refresh token, one of [`refresh_token::draw`]. Costs 2 units.
+pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<Write, Error> {
+    let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
+    let write = write.attribute(DIGEST, string(Digest::of(token.expose_secret()).as_str()));
+    let write = write.attribute("gsi2pk", string(index_partition(project, session.id))).attribute("gsi2sk", string("SESSION"));
+    Ok(write.begins(session))
 }
 
 /// Records that the user of a session reauthenticated with the methods in `amr`.
@@ -135,7 +142,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Option<Session>, Error> {
         let key = session_key(project, claim.user_id, claim.session_id);
-        let update = Write::update(key, "SET d.last_used_at = :now")
+        let update = Write::update(key, format!("SET d.last_used_at = :now REMOVE {CARRIED}"))
             .on(LIVES)
             .value(":idle", integer(idle_since.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
@@ -193,33 +200,47 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, ended or not, by the session's id; `None` if its refresh token has no
-    /// claim. Costs one unit, and half a unit more unless this version started the session.
+    /// The user of a session by the session's id; `None` if the session has been deleted. A session
+    /// that began a moment ago may be missing. Costs half a unit, and up to two more for a session
+    /// from an earlier version.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
-        let claim: Option<TokenClaim> = self.get(&claim_key_of(project, id)).await?.map(entity).transpose()?;
+        let user_of = |key: &Key| UserId::parse(key.pk.rsplit('#').next()?).ok();
+        let found = self.of_session("gsi2", project, id).await?;
+        if let Some(user) = found.first().and_then(Key::of).as_ref().and_then(user_of) {
+            return Ok(Some(user));
+        }
+        let claim: Option<TokenClaim> = self.get(&older_claim_key(project, id)).await?.map(entity).transpose()?;
         let claim = match claim.filter(|claim| claim.session_id == id) {
             Some(claim) => Some(claim),
-            None => self.older_claims(project, id).await?.pop().map(entity).transpose()?,
+            None => self.oldest_claims(project, id).await?.pop().map(entity).transpose()?,
         };
         Ok(claim.map(|claim| claim.user_id))
     }
 
-    /// The claims of a session written by an earlier version. Costs half a unit.
-    pub(crate) async fn older_claims(&self, project: &ProjectId, id: SessionId) -> Result<Vec<Item>, Error> {
-        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(format!("SESSION#{project}#{id}")));
+    /// The claims of a session written by the earliest versions. Costs half a unit.
+    pub(crate) async fn oldest_claims(&self, project: &ProjectId, id: SessionId) -> Result<Vec<Item>, Error> {
+        self.of_session("gsi1", project, id).await
+    }
+
+    async fn of_session(&self, index: &str, project: &ProjectId, id: SessionId) -> Result<Vec<Item>, Error> {
+        let query = self.query().index_name(index).key_condition_expression(format!("{index}pk = :pk"));
+        let query = query.expression_attribute_values(":pk", string(index_partition(project, id)));
         Ok(self.query_page(query).await?.0)
     }
 
-    /// The claim of a refresh token. Costs one unit, and another if a token with a selector has no
-    /// claim.
+    /// The session that a refresh token belongs to, live or not. Costs one unit, and another if a
+    /// token from an earlier version has no claim.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
-        let (key, older) = (token_key(project, token), older_token_key(project, token));
-        let found = match self.get(&key).await? {
-            // Random characters from an earlier version's token can look like a selector.
-            None if key != older => self.get(&older).await?,
-            found => found,
+        let found = self.get(&token_key(project, token)).await?;
+        if let Some((user_id, session_id)) = refresh_token::session_in(token) {
+            let is_of = found.is_some_and(|item| is_of_digest(&item, &Digest::of(token.expose_secret())));
+            return Ok(is_of.then_some(TokenClaim { user_id, session_id }));
+        }
+        let found = match (found, refresh_token::older_selector_in(token)) {
+            // Random characters of a token from the earliest versions can look like a selector.
+            (None, Some(_)) => self.get(&oldest_token_key(project, token)).await?,
+            (found, _) => found,
         };
-        found.map_or(Ok(None), |item| claim_of(item, token))
+        found.map_or(Ok(None), |item| older_claim(item, token))
     }
 }

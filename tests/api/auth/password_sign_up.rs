@@ -26,7 +26,7 @@ async fn a_sign_up_starts_a_session() {
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let body = answer.json();
     assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["access_token", "refresh_token", "user_id"]);
-    assert_eq!(body["refresh_token"].as_str().unwrap().len(), 45);
+    assert_eq!(body["refresh_token"].as_str().unwrap().len(), 90);
 
     let ada = SignedInUser::of("ada@example.com", &body);
     assert!(opens_own_data(&app, &ada).await);

@@ -58,9 +58,9 @@ async fn unknown_and_foreign_tokens_are_rejected() {
 async fn a_token_that_only_selects_a_session_is_rejected() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let (selector, proof) = ada.refresh_token.split_at(19);
+    let (ids, proof) = ada.refresh_token.split_at(64);
     let other = app.sign_in("ada@example.com").await.refresh_token;
-    for token in [format!("{selector}{}", &other[19..]), format!("{selector}{}", "0".repeat(26)), selector.to_owned(), proof.to_owned()] {
+    for token in [format!("{ids}{}", &other[64..]), format!("{ids}{}", "0".repeat(26)), ids.to_owned(), proof.to_owned()] {
         let answer = with_refresh_token(&app, &token).post(PATH, json!({})).await;
         assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
     }
@@ -68,12 +68,19 @@ async fn a_token_that_only_selects_a_session_is_rejected() {
 }
 
 #[tokio::test]
-async fn sessions_of_an_earlier_version_keep_working() {
+async fn sessions_of_earlier_versions_keep_working() {
+    for is_oldest in [false, true] {
+        older_sessions_work(is_oldest).await;
+    }
+}
+
+async fn older_sessions_work(is_oldest: bool) {
     let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
+    let older = |user: SignedInUser| SignedInUser { refresh_token: stored::older_token(&user.refresh_token), ..user };
+    let ada = older(app.sign_up("ada@example.com").await);
     app.advance(SignedDuration::from_secs(1));
-    let second = app.sign_in("ada@example.com").await;
-    stored::older_claims(&app);
+    let second = older(app.sign_in("ada@example.com").await);
+    stored::older_sessions(&app, is_oldest);
     app.advance(SignedDuration::from_secs(1));
     let newer = app.sign_in("ada@example.com").await;
     for user in [&ada, &second, &newer] {

@@ -72,7 +72,7 @@ pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 /// The access token's session.
 const SESSION: &str = "018f0b6c-0d1e-7a2b-8c23-4a8e9f5b6c70";
 /// The refresh token of that session.
-const REFRESH_TOKEN: &str = "a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
+const REFRESH_TOKEN: &str = "0f9b6c1e2f4b4d7a8a345b9f0c6d7e81018f0b6c0d1e7a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 
@@ -216,9 +216,9 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
         profile_image::put(project, user.id, &picture().digest(), &picture()).unwrap(),
     ];
     writes.extend(passkeys::challenges(project, &user, now));
-    writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
+    writes.push(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
-    writes.extend(session::create(project, &other, &refresh_token::draw(entropy, other.id)).unwrap());
+    writes.push(session::create(project, &other, &refresh_token::draw(entropy, &other)).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -252,7 +252,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
         code::create_enrolment(project, &code, &enrolment).unwrap(),
         device::create(project, &remembered).unwrap(),
     ];
-    writes.extend(session::create(project, &session, &refresh_token::draw(entropy, session.id)).unwrap());
+    writes.push(session::create(project, &session, &refresh_token::draw(entropy, &session)).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }

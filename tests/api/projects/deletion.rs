@@ -84,7 +84,7 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
 #[tokio::test]
 async fn refresh_tokens_of_an_earlier_version_are_deleted_too() {
     let world = World::new(Limits::off()).await;
-    stored::older_claims(&world.app);
+    stored::older_sessions(&world.app, true);
     let tokens = || world.app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
     assert!(tokens() > 0);
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);

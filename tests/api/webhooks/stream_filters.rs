@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use infra::checked_in::root;
 use model::webhook::event::EventType;
 use serde_json::{Value, json};
+use store::table::stream::records;
 use store::webhook::changes;
-use store::webhook::stream::records;
 use support::TestApp;
 use support::receiver::Receiver;
 

@@ -9,7 +9,7 @@ use crypto::password::recovery::{HashedCode, RecoveryCode};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::place;
 use flows::email::notice;
-use flows::limits::Failures;
+use flows::limits::{Attempt, Failures};
 use jiff::Timestamp;
 use model::trail::Event;
 use model::user::totp::{Authenticator, Totp};
@@ -84,31 +84,26 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code. A wrong one is counted, and recorded as `failed`, unless the user has no
-    /// second factor.
+    /// Checks the code, and counts it unless the returned attempt permits something. A wrong one is
+    /// recorded as `failed`, unless the user has no second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,
         user: &'a User,
-        failures: &Failures<'_>,
+        failures: &'a Failures<'_>,
         failed: Event,
-    ) -> Result<CorrectCode<'a>, Error> {
+    ) -> Result<(Attempt<'a>, CorrectCode<'a>), Error> {
         let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
-        if let Some(right) = self.compare(access, user, totp, failures).await? {
-            return Ok(right);
+        // Counted before the code is compared, so that a flood of codes is not hashed.
+        let attempt = failures.begin(&access.app.store).await?;
+        if let Some(right) = self.compare(access, user, totp).await? {
+            return Ok((attempt, right));
         }
-        failures.count().await?;
         access.app.store.record_failure(Some(user.id), failed).await?;
         Err(self.wrong.clone().into())
     }
 
-    async fn compare<'a>(
-        &self,
-        access: &Access<Client>,
-        user: &User,
-        totp: &'a Totp,
-        failures: &Failures<'_>,
-    ) -> Result<Option<CorrectCode<'a>>, Error> {
+    async fn compare<'a>(&self, access: &Access<Client>, user: &User, totp: &'a Totp) -> Result<Option<CorrectCode<'a>>, Error> {
         let (project, sealer) = (&access.project.id, &access.app.sealer);
         match &self.typed {
             TypedCode::App(digits) => {
@@ -116,9 +111,6 @@ impl SecondFactorCode {
                 Ok(right.map(|(app, step)| CorrectCode::App(app, step)))
             }
             TypedCode::Recovery(code) => {
-                // The limit is checked before the code is hashed, so that a flood of codes is not
-                // hashed.
-                failures.check().await?;
                 let owner = recovery::owner(project, user.id);
                 let set = totp.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
                 let hashed = access.app.hasher.hash_code(set.as_ref(), code).await;

@@ -39,7 +39,7 @@ pub(crate) struct NewSession {
 pub struct SignInTokens {
     /// A JWT signed with ES256.
     access_token: String,
-    /// The refresh token, 45 characters.
+    /// The refresh token, at most 128 characters.
     refresh_token: String,
     user_id: UserId,
 }
@@ -49,7 +49,7 @@ impl NewSession {
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
-        Self { refresh_token: refresh_token::draw(&app.entropy, session.id), session, device: None }
+        Self { refresh_token: refresh_token::draw(&app.entropy, &session), session, device: None }
     }
 
     /// The session of a tool, confirmed by the session `confirming`.
@@ -70,7 +70,7 @@ impl NewSession {
     pub(crate) fn with_code(mut self, app: &App, code: Option<&CodeSession>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
-        self.refresh_token = refresh_token::draw(&app.entropy, code.session_id);
+        self.refresh_token = refresh_token::draw(&app.entropy, &self.session);
         self.within(code.limits.as_ref())
     }
 
@@ -99,7 +99,7 @@ impl NewSession {
     pub(crate) fn writes(&self, project: &Project) -> Result<Vec<Write>, store::Error> {
         let (id, session) = (&project.id, &self.session);
         let used = self.device.as_ref().map(|device| use_device(id, device, session.place.as_ref(), session.created_at));
-        let mut writes = session::create(id, session, &self.refresh_token)?.to_vec();
+        let mut writes = vec![session::create(id, session, &self.refresh_token)?];
         writes.extend(used.transpose()?);
         Ok(writes)
     }

@@ -15,12 +15,11 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};
 
-/// Counts a wrong password for the email address and, if the address has an account, for its user.
+/// Counts a wrong password, which is already counted for the email address, for the user of the
+/// address, if there is one. Attempts beyond the limit of the address never get here, so a flood of
+/// them cannot close an account to passwords within minutes.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
-    // The limit per email address comes first and may reject the request. Rejected attempts are not
-    // counted below, so a flood of them cannot close an account to passwords within minutes.
-    failures.count().await?;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
     let count = access.app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);

@@ -9,10 +9,10 @@ use model::project::Project;
 use model::webhook::delivery::Delivery;
 use model::webhook::event::{EventType, Message};
 use serde_json::Value;
+use store::table::stream::{Record, records};
 use store::webhook::EndpointRow;
 use store::webhook::changes::{self, Change, Subject};
 use store::webhook::delivery::NewDelivery;
-use store::webhook::stream::{Record, records};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::fail_point::reached;

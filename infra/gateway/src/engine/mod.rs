@@ -188,6 +188,12 @@ impl Engine {
         self.store.clone()
     }
 
+    /// The engine with the store of a function, for tests: new sessions carry their trail entries.
+    #[must_use]
+    pub fn carrying_entries(self) -> Self {
+        Self { store: self.store.carrying_entries(), ..self }
+    }
+
     /// Executes a call from another process; returns an HTTP status and the body.
     pub(crate) async fn call(&self, operation: &str, body: Bytes) -> (u16, String) {
         let (touches_outbox, trails) = (touches_outbox(operation, &body), trails_of(operation, &body));

@@ -1,29 +1,35 @@
 //! Wrong passwords for an account, and wrong codes of its second factor.
 
-use std::sync::OnceLock;
-
 use model::email::any::AnyEmail;
 use model::limit::{Counter, Rule, Subject};
-use store::Write;
 use store::limit::{self, Window};
+use store::{Key, Store, Write};
+use tokio::sync::OwnedSemaphorePermit;
 use wire::id::{ProjectId, UserId};
 
 use crate::app::App;
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// A wrong password is counted once known to be wrong, and a correct one is accepted on the
-/// condition that the limit is not reached. So concurrent guesses do not reveal more than the limit
-/// permits, and an owner who knows the password does not use up attempts. Passwords at sign-in are
-/// counted by the given email address, so an account that does not exist looks like one that does.
+/// An attempt is counted before it is checked, and the count of a right one is taken back. So
+/// concurrent guesses do not reveal more than the limit permits, and an owner who knows the password
+/// does not use up attempts. If the process ends in between, a right attempt stays counted.
+/// Passwords at sign-in are counted by the given email address, so an account that does not exist
+/// looks like one that does.
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
     subject: Subject,
     counter: Option<Counter>,
-    /// The counter with the previous window's count, which is zero if it was not read before the
-    /// first use.
-    window: OnceLock<Window>,
+}
+
+/// An attempt that is counted as wrong unless it permits something.
+#[must_use]
+pub struct Attempt<'a> {
+    failures: &'a Failures<'a>,
+    /// The counter with the previous window's count; `None` if the limit is off.
+    window: Option<Window>,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl<'a> Failures<'a> {
@@ -47,39 +53,23 @@ impl<'a> Failures<'a> {
 
     fn by(app: &'a App, project: &'a ProjectId, subject: Subject) -> Self {
         let counter = app.settings.limits.counter(Rule::SignInFailures, &subject, app.clock.now());
-        Self { app, project, subject, counter, window: OnceLock::new() }
+        Self { app, project, subject, counter }
     }
 
-    /// Fails if the limit is reached, before a password or code is checked. Costs two units to
-    /// read.
-    pub async fn check(&self) -> Result<(), store::Error> {
-        let Some(counter) = &self.counter else { return Ok(()) };
-        let window = self.app.store.check_limit(self.project, counter).await?;
-        self.window.set(window).ok();
-        Ok(())
+    /// The key of the previous window's counter; `None` if the limit is off.
+    pub fn key_before(&self) -> Option<Key> {
+        self.counter.as_ref().map(|counter| limit::key_before(self.project, counter))
     }
 
-    /// Reads the count of the previous window, without checking the limit. Costs one unit to read.
-    pub async fn look(&self) -> Result<(), store::Error> {
-        let Some(counter) = &self.counter else { return Ok(()) };
-        self.window.set(self.app.store.window(self.project, counter).await?).ok();
-        Ok(())
-    }
-
-    /// Counts a wrong password or code. Fails with the error of the rate limit if the limit is
-    /// exceeded, so that the caller does not learn that the password or code is wrong.
-    pub async fn count(&self) -> Result<(), store::Error> {
-        match self.window() {
-            Some(window) => self.app.store.write_unrecorded(window.count(self.project)).await,
-            None => Ok(()),
-        }
-    }
-
-    /// The window; its previous count is zero if that count was not read. `None` if the limit is
-    /// off.
-    fn window(&self) -> Option<&Window> {
-        let counter = self.counter.as_ref()?;
-        Some(self.window.get_or_init(|| Window::alone(counter)))
+    /// Counts an attempt; fails if the limit is reached. Reads the previous window's count from
+    /// `store`, where it may be prefetched. In one process, no more attempts than the quota are
+    /// checked at the same time: others wait, because most of them may be right.
+    pub async fn begin(&self, store: &Store) -> Result<Attempt<'_>, store::Error> {
+        let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, window: None, _place: None }) };
+        let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();
+        let window = store.window(self.project, counter).await?;
+        self.app.store.write_unrecorded(window.count(self.project)).await?;
+        Ok(Attempt { failures: self, window: Some(window), _place: place })
     }
 
     /// For an email address that nobody signs in with: writes something in place of
@@ -94,10 +84,26 @@ impl<'a> Failures<'a> {
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
+}
 
-    /// The write that checks the limit, for the transaction after a correct password or code;
-    /// `None` if the limit is off.
-    pub fn still_allowed(&self) -> Option<Write> {
-        self.window().map(|window| window.check(self.project))
+impl Attempt<'_> {
+    /// Does the work that a right attempt permits, and takes back its count at the same time. A
+    /// count that cannot be taken back is only logged.
+    pub async fn permit<T>(self, work: impl Future<Output = T>) -> T {
+        let (done, taken) = futures_util::join!(work, self.take_back());
+        match taken {
+            // A password reset may have reset the count.
+            Ok(()) | Err(store::Error::Conflict(_)) => {}
+            Err(error) => tracing::warn!(%error, "a right password or code stays counted as wrong"),
+        }
+        done
+    }
+
+    async fn take_back(&self) -> Result<(), store::Error> {
+        let Failures { app, project, .. } = self.failures;
+        match &self.window {
+            Some(window) => app.store.write_unrecorded(window.take_back(project)).await,
+            None => Ok(()),
+        }
     }
 }

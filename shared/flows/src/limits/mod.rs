@@ -30,7 +30,7 @@ use wire::level::Level;
 
 use crate::app::App;
 use crate::context::Context;
-pub use crate::limits::failures::Failures;
+pub use crate::limits::failures::{Attempt, Failures};
 pub use crate::limits::reads::Reader;
 
 /// The claimed sender of a request, not proved yet.

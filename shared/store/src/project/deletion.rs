@@ -42,7 +42,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
 use crate::session;
-use crate::table::{Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, pause, string};
+use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, pause, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain, record};
 use crate::user::by_word;
@@ -155,17 +155,18 @@ impl Purger<'_> {
         Ok(())
     }
 
-    /// Deletes the items of a partition and, before each session of a user, the claim to its
-    /// refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
+    /// Deletes the items of a partition and, before each session of a user from an earlier version,
+    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
     /// `last`, through which the partition is found, goes last. Returns whether nothing is left:
     /// `false` if time runs out, but not before the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
-        let query = self.store.query_partition(partition).projection_expression("pk, sk").limit(SWEPT);
+        let query = self.store.query_partition(partition).projection_expression(format!("pk, sk, {DIGEST}")).limit(SWEPT);
         let (mut held, mut pages) = (Vec::new(), self.store.query_pages(query));
         while let Some(items) = pages.next().await? {
             let (listed, own): (Vec<Key>, Vec<Key>) = items.iter().filter_map(Key::of).partition(|key| key.sk == last);
             held.extend(listed);
-            let mut keys = self.claims(&own).await?;
+            let older = items.iter().filter(|item| !item.contains_key(DIGEST)).filter_map(Key::of);
+            let mut keys = self.claims(older).await?;
             keys.extend(own);
             self.delete(keys).await?;
             if !pages.is_done() && !self.has_time() {
@@ -175,12 +176,13 @@ impl Purger<'_> {
         self.delete(held).await.map(|()| true)
     }
 
-    /// The keys of the claims to the refresh tokens of these sessions; other keys are ignored.
-    async fn claims(&self, keys: &[Key]) -> Result<Vec<Key>, Error> {
+    /// The keys of the claims to the refresh tokens of these sessions from earlier versions; other
+    /// keys are ignored.
+    async fn claims(&self, keys: impl Iterator<Item = Key>) -> Result<Vec<Key>, Error> {
         let mut claims = Vec::new();
-        for session in keys.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok()) {
-            let older = self.store.older_claims(self.project, session).await?;
-            claims.push(older.first().and_then(Key::of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
+        for session in keys.filter_map(|key| SessionId::parse(key.sk.strip_prefix("SESSION#")?).ok()) {
+            let oldest = self.store.oldest_claims(self.project, session).await?;
+            claims.push(oldest.first().and_then(Key::of).unwrap_or_else(|| session::older_claim_key(self.project, session)));
         }
         Ok(claims)
     }

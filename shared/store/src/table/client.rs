@@ -31,6 +31,8 @@ pub struct Store {
     /// Prefetched items, which [`Self::get`] and [`Self::get_many`] return without reading the
     /// table (see [`Self::knowing`]).
     pub(crate) known: Arc<Items>,
+    /// Whether new sessions carry the trail entries of their requests ([`crate::trail::carried`]).
+    pub(crate) carries_entries: bool,
 }
 
 /// The maximum number of items read by key in one call.
@@ -188,8 +190,14 @@ impl Store {
         Ok(rows)
     }
 
-    /// Like [`Self::transact`], for writes that do not belong in the trail.
-    pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
+    /// Like [`Self::transact`], for writes that do not belong in the trail. A single write takes no
+    /// transaction and costs half as much.
+    pub async fn transact_unrecorded(&self, mut writes: Vec<Write>) -> Result<(), Error> {
+        if writes.len() == 1
+            && let Some(write) = writes.pop_if(|write| write.changes_something())
+        {
+            return self.write_unrecorded(write).await;
+        }
         let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
         let failed = match self.try_transact(writes).await {
             Ok(()) => return Ok(()),

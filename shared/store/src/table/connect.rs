@@ -13,9 +13,9 @@ use crate::table::retry::Retrying;
 use crate::table::row::Items;
 
 impl Store {
-    /// The store for the table that the environment names.
+    /// The store of a function, for the table that the environment names.
     pub fn from_env() -> Result<Self, Error> {
-        Self::connect(&required("GATELET_TABLE")?)
+        Ok(Self::connect(&required("GATELET_TABLE")?)?.carrying_entries())
     }
 
     /// The store for a table in the region and at the endpoint that the environment names.
@@ -36,7 +36,7 @@ impl Store {
     }
 
     fn with(client: Client, table: &str, entropy: Entropy) -> Self {
-        Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
+        Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()), carries_entries: false }
     }
 
     /// This store, with `engine` in this process answering the calls that it can.

@@ -15,6 +15,7 @@ mod pages;
 pub mod retry;
 pub mod row;
 pub mod sharded;
+pub mod stream;
 mod trail_facts;
 pub mod transfer;
 pub mod volume;

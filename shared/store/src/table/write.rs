@@ -180,6 +180,16 @@ impl Write {
         self
     }
 
+    /// Whether the write puts a new session, which can carry its trail entry.
+    pub(crate) fn begins_session(&self) -> bool {
+        self.facts.session.is_some() && matches!(self.kind, Kind::Put(_))
+    }
+
+    /// The entity that a put writes.
+    pub(crate) fn put_entity(&self) -> Option<&AttributeValue> {
+        if let Kind::Put(item) = &self.kind { item.get("d") } else { None }
+    }
+
     pub(crate) fn facts(&self) -> &TrailFacts {
         &self.facts
     }

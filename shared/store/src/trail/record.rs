@@ -26,7 +26,7 @@ use wire::entropy::Entropy;
 use wire::id::{ProjectId, TrailEntryId, UserId};
 
 use crate::table::{Error, Store, Write};
-use crate::trail;
+use crate::trail::{self, carried};
 
 /// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
@@ -171,7 +171,7 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry. If it fails, the request's next transaction gets the
+/// A transaction's turn to write the entry, alone or in a session. If it fails, the request's next transaction gets the
 /// turn.
 struct Turn {
     record: Record,
@@ -183,7 +183,7 @@ impl Turn {
     /// Decides whether a transaction with these writes carries the entry. `None` if the writes do
     /// not change anything, if another transaction has written the entry or is writing it, or if
     /// the request is not recorded.
-    fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
+    fn of(writes: &mut [Write], carries_entries: bool) -> Result<Option<Self>, Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
         let write = {
             let mut state = record.state();
@@ -194,11 +194,18 @@ impl Turn {
                 tracing::error!(operation = state.entry.operation, "a change does not belong to any project's trail");
                 return Ok(None);
             };
-            let write = trail::put(project, &with_facts(&state.entry, writes), *days)?;
+            let entry = with_facts(&state.entry, writes);
+            let write = match writes.iter_mut().find(|write| carries_entries && write.begins_session()) {
+                Some(session) => {
+                    *session = carried::give(session.clone(), project, entry, *days)?;
+                    None
+                }
+                None => Some(trail::put(project, &entry, *days)?),
+            };
             state.phase = Phase::Writing;
             write
         };
-        Ok(Some(Self { record, write: Some(write), is_made: false }))
+        Ok(Some(Self { record, write, is_made: false }))
     }
 
     fn write(&mut self) -> Option<Write> {
@@ -222,7 +229,7 @@ impl Store {
     /// the same cost per KB.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
         let mut writes: Vec<Write> = writes.into_iter().collect();
-        let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
+        let Some(mut turn) = Turn::of(&mut writes, self.carries_entries)? else { return self.transact_unrecorded(writes).await };
         // The trail entry comes last, so that the other writes keep their positions.
         writes.extend(turn.write());
         self.transact_unrecorded(writes).await?;
@@ -232,8 +239,9 @@ impl Store {
 
     /// Makes one conditional write: one unit for each KB. The request's first change becomes a
     /// transaction with the trail entry: two units for each KB of both.
-    pub async fn write(&self, write: Write) -> Result<(), Error> {
-        let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
+    pub async fn write(&self, mut write: Write) -> Result<(), Error> {
+        let turn = Turn::of(std::slice::from_mut(&mut write), self.carries_entries)?;
+        let Some(mut turn) = turn else { return self.write_unrecorded(write).await };
         self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
         turn.made();
         Ok(())

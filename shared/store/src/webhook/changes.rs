@@ -14,11 +14,11 @@ use model::user::User;
 use serde::de::DeserializeOwned;
 use wire::id::{ProjectId, TeamId, UserId};
 
+use crate::table::stream::Record;
 use crate::table::{Error, Item, entity};
 use crate::team::TeamRow;
 use crate::trail;
 use crate::user::UserRow;
-use crate::webhook::stream::Record;
 
 /// A change to an entity with webhook events.
 #[derive(Debug, Clone)]

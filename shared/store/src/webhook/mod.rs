@@ -26,7 +26,6 @@ pub(crate) mod keys;
 pub mod late;
 pub mod queue;
 pub mod replay;
-pub mod stream;
 
 use jiff::{SignedDuration, Timestamp};
 use model::trail::{Target, TargetKind};

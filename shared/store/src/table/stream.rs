@@ -54,7 +54,7 @@ pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
         Record::of(record)
             .inspect_err(
-                |error| tracing::error!(%error, "no webhook event is sent for a change, because its stream record cannot be parsed"),
+                |error| tracing::error!(%error, "a record of the table's stream cannot be parsed: its change has no webhook event and no carried trail entry"),
             )
             .ok()
     };

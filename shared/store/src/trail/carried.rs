@@ -1,0 +1,75 @@
+//! Trail entries that a session carries until a worker adds them to the trail.
+//!
+//! A session is a new item that its request writes anyway. With the entry inside, a sign-in needs
+//! no transaction, which would cost twice as much and take one more round trip inside DynamoDB. The
+//! table's stream has every new session, so `workers-trail` adds every entry: at least once, under
+//! the same key. The first use of the session removes the entry from the item.
+//!
+//! Only functions carry entries ([`Store::carrying_entries`]). One machine has no stream unless it
+//! needs one, and its transactions cost nothing more.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use model::place::Place;
+use model::trail::Entry;
+use serde::{Deserialize, Serialize};
+use wire::id::ProjectId;
+
+use crate::table::{Error, Item, Store, Write, is_made};
+use crate::trail;
+
+/// The attribute of a session with the entry.
+pub(crate) const CARRIED: &str = "trail";
+
+/// An entry with the trail that it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CarriedEntry {
+    /// The project of the trail.
+    pub project: ProjectId,
+    /// For how many days the trail is kept.
+    pub days: u16,
+    /// The entry, without its place if the session has the same one.
+    pub entry: Entry,
+    /// Whether the entry has the session's place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_place_of_session: bool,
+}
+
+/// The session with the entry of its request.
+pub(crate) fn give(session: Write, project: &ProjectId, mut entry: Entry, days: u16) -> Result<Write, Error> {
+    let place = session.put_entity().and_then(|session| session.as_m().ok()?.get("place").cloned());
+    let place: Option<Place> = place.map(serde_dynamo::from_attribute_value).transpose()?;
+    let has_place_of_session = place.is_some() && place == entry.place;
+    if has_place_of_session {
+        entry.place = None;
+    }
+    let carried = CarriedEntry { project: project.clone(), days, entry, has_place_of_session };
+    Ok(session.attribute(CARRIED, serde_dynamo::to_attribute_value(carried)?))
+}
+
+/// The entry in a new item of the stream; `None` if the item carries none.
+pub fn entry_in(item: &Item) -> Result<Option<CarriedEntry>, Error> {
+    let Some(carried) = item.get(CARRIED) else { return Ok(None) };
+    let mut carried: CarriedEntry = serde_dynamo::from_attribute_value(carried.clone())?;
+    if carried.has_place_of_session {
+        let place = item.get("d").and_then(|session| session.as_m().ok()?.get("place"));
+        carried.entry.place = place.cloned().map(serde_dynamo::from_attribute_value).transpose()?;
+    }
+    Ok(Some(carried))
+}
+
+impl Store {
+    /// The store of a function: sessions carry the trail entries of their requests.
+    #[must_use]
+    pub fn carrying_entries(self) -> Self {
+        Self { carries_entries: true, ..self }
+    }
+
+    /// Adds a carried entry to its trail; does nothing if it is there already. Costs 1 unit for each
+    /// KB and, if the entry is about an account, as much again for the index.
+    pub async fn add_carried(&self, carried: &CarriedEntry) -> Result<(), Error> {
+        let put = trail::put(&carried.project, &carried.entry, carried.days)?.on("attribute_not_exists(pk)");
+        // The worker links the entry itself, so the stream does not send this item to it.
+        let put = put.attribute("carried", AttributeValue::Bool(true));
+        is_made(self.write_unrecorded(put).await).map(drop)
+    }
+}
