@@ -63,7 +63,7 @@ pub struct ImageName {
 }
 
 impl ImageName {
-    /// The name in the path of an image; `None` if the path is not an image's.
+    /// Parses the path of an image; `None` for any other path.
     pub fn from_path(path: &str) -> Option<Self> {
         path.strip_prefix(PATH)?.parse().ok()
     }

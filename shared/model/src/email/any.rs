@@ -1,5 +1,5 @@
-//! Addresses from servers. A server imports its existing users, some of whom have addresses that
-//! nobody could sign up with, such as `ada@localhost` or `a@b.c`.
+//! Addresses set by servers. Servers import existing users, and some have addresses that nobody
+//! could sign up with, such as `ada@localhost` or `a@b.c`.
 
 use std::ops::Deref;
 
