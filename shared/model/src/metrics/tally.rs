@@ -1,6 +1,6 @@
-//! How a change affects the totals of a project: the number of teams, and of users, also by country
-//! and by sign-in method. The tally is in the change's entry in the audit trail, and is added to
-//! the totals by the worker that links the entry into the trail's chain.
+//! The effect of a change on the totals of a project: the number of teams, and of users, in total
+//! and by country and sign-in method. The tally is in the change's entry in the audit trail, and is
+//! added to the totals by the worker that links the entry into the trail's chain.
 
 use std::collections::BTreeMap;
 
