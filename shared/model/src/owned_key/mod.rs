@@ -149,8 +149,8 @@ impl OwnedKey {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
 
-    /// Whether a use of the key must be recorded: there is no recorded use, or it is at least
-    /// [`USE_PRECISION`] old.
+    /// Whether a use of the key must be recorded: there is no recorded use, or the recorded one is
+    /// at least [`USE_PRECISION`] old.
     pub fn is_use_news(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
     }
