@@ -47,8 +47,8 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 /// characters except dots. A pattern from an earlier version with too many wildcards matches
 /// nothing.
 ///
-/// The time grows only with the product of both lengths, and hosts are short: whoever sets a
-/// project's domains shares the process with others.
+/// The time grows only with the product of both lengths, and hosts are short. So no project's
+/// patterns can slow down the requests of other projects in the same process.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Every part of a pattern stands for at least one character.
     let min = pattern.len() - pattern.matches("**").count();

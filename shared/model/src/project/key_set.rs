@@ -1,5 +1,5 @@
 //! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
-//! may later replace one of them.
+//! may later replace a single key.
 //!
 //! A key is shown only once, when it is created. The set keeps its last four characters, so that
 //! people can tell the keys apart.

@@ -66,8 +66,8 @@ impl RedirectUrl {
         Self(url)
     }
 
-    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: what
-    /// remains when an app removes the parameters added by a redirect.
+    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: the URL
+    /// that an app obtains when it removes the parameters added by a redirect.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;
@@ -251,8 +251,8 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     Some((scheme, host, port))
 }
 
-/// Validates a domain setting: an http or https origin, with a few wildcards, only in the host or
-/// as the whole port; or a redirect to a native app.
+/// Validates a domain setting: an http or https origin, which may have a few wildcards in its host
+/// and the wildcard `*` as its port, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());
