@@ -1,18 +1,18 @@
-//! What clients can create that remains until it is removed, and the maximum of each per owner.
+//! Limits on what clients can create and what then remains until it is removed, for each owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
 //! costs the project something until it is removed. Servers and administrators can create any
 //! number, except of things that are part of their owner's item, which every request reads.
 //!
-//! Anonymous users have proved nothing and cost nothing to create, so they can create none of it,
-//! unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing and cost nothing to create, so they can create nothing of
+//! this kind unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{InvalidSetting, invalid};
 
-/// A kind of thing that clients create.
+/// A kind of item that clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
     /// Teams that a user has created.
@@ -52,7 +52,7 @@ pub struct Row {
     pub code: Option<&'static str>,
     /// How to make room.
     pub room: &'static str,
-    /// The operations by which clients create it.
+    /// The client operations that create such an item.
     pub operations: &'static [&'static str],
 }
 

@@ -1,9 +1,9 @@
 //! Sign-ins of command-line tools, confirmed by a signed-in user in a browser.
 //!
 //! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
-//! The login code is derived from the polling code, so either code finds the one item, and someone
-//! who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also
-//! shows a [`UserCode`], which stands for the login code.
+//! The login code is derived from the polling code, so either code leads to the same item, but
+//! someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool
+//! also shows a [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};

@@ -55,13 +55,13 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
-/// The limits of a session derived from another one, which it must not exceed.
+/// The limits that a session derived from another one must not exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
     /// When the other session ends; the derived one does not end later.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Whether the other session is an impersonation; the derived one is then one, too.
+    /// Whether the other session is an impersonation; the derived one is then an impersonation too.
     pub is_impersonation: bool,
     /// When the user last authenticated in the other session; the derived one does not record a
     /// later time.

@@ -2,9 +2,9 @@
 //! 26 prove that the caller was given the token.
 //!
 //! The selector is the random part of the session's id (RFC 9562 §5.7: 74 bits and the variant) in
-//! hexadecimal digits, so both the token and the id find the claim, without an index. It is not
-//! secret: access tokens contain the id. The 26 characters are Crockford base32 and have 130 random
-//! bits. Tokens from earlier versions are 45 random characters.
+//! hexadecimal digits, so the claim can be found by the token or the id, without an index. It is
+//! not secret: access tokens contain the id. The 26 characters are Crockford base32 and have 130
+//! random bits. Tokens from earlier versions are 45 random characters.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::entropy::Entropy;
@@ -25,7 +25,7 @@ pub fn selector(session: SessionId) -> String {
 }
 
 /// The selector in a refresh token; `None` if the token does not begin with 19 hexadecimal digits,
-/// which is the case for nearly all tokens from earlier versions.
+/// like nearly all tokens from earlier versions.
 pub fn selector_in(token: &SecretString) -> Option<&str> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))

@@ -35,8 +35,8 @@ pub struct MfaAttempt {
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
-    /// What an authorization code determines about the session; absent if the sign-in began without
-    /// one, and in attempts from earlier versions.
+    /// The session data of the authorization code that led to the sign-in; absent if the sign-in
+    /// began without a code, and in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<CodeSession>,
     /// The provider account with which the sign-in began, if it is yet to be added to the user:
@@ -61,7 +61,7 @@ pub struct Attach {
     pub tokens: Option<ProviderTokens>,
 }
 
-/// What the authorization code that led to a sign-in determines about the session.
+/// The properties of a session that follow from the authorization code that led to the sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeSession {
     /// The id of the session, which is in the redeemed code: if the code is presented again, the
