@@ -38,8 +38,8 @@ pub struct Team {
     /// When the team was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// The user who created it with client access, and whose quota it counts against; absent if a
-    /// server or a project setting created it.
+    /// The user who created the team with client access; the team counts against this user's quota.
+    /// Absent if a server or a project setting created the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub founder: Option<UserId>,
     /// The picture.

@@ -3,8 +3,8 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The maximum number of words in a search. A request has room for thousands, each of which would
-/// be compared with every text.
+/// The maximum number of words in a search. A request has room for thousands, and each word is
+/// compared with every text.
 pub const MAX_SEARCHED_WORDS: usize = 16;
 
 /// Letters without a decomposition, and what people type instead.
