@@ -1,5 +1,5 @@
 //! An authenticator app being set up: its secret was shown, and a code from the app will prove that
-//! the app has it.
+//! the app has the secret.
 
 use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;

@@ -28,7 +28,7 @@ pub struct Passkey {
     pub public_key: PublicKey,
     /// The relying party that the passkey was created for.
     pub rp_id: String,
-    /// The name by which the user recognizes the passkey.
+    /// The name that the user sees.
     pub name: String,
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
