@@ -44,8 +44,8 @@ pub struct ProviderTokens {
     /// Until when no other request may refresh the access token, while one request refreshes it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer that issued the tokens and the client that they were issued to, for which they
-    /// are sealed; absent in tokens from earlier versions
+    /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
+    /// both. Absent in tokens from earlier versions
     /// ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,

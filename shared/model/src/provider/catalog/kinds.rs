@@ -3,8 +3,8 @@
 use crate::provider::catalog::scopes::Scopes;
 use crate::provider::profile::{Addresses, Fields};
 
-/// A provider of the catalog. Every deviation from the standards has its reason in
-/// [`notes`](Self::notes), from which `docs/api/providers.md` is rendered.
+/// A provider of the catalog. The reasons for all deviations from the standards are in
+/// [`notes`](Self::notes). `docs/api/providers.md` is rendered from them.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
     /// The id, used by app developers in SDK calls.

@@ -34,7 +34,7 @@ const GOOGLE: Provider = Provider {
 const GITHUB: Provider = Provider {
     id: "github",
     docs: "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
-    notes: "GitHub omits reported scopes that another one includes. A GitHub App reports no scopes, \
+    notes: "GitHub does not report scopes that another scope includes. A GitHub App reports none, \
             and cannot read addresses without the permission *Email addresses*: its users then sign \
             in without an address. Errors of the token endpoint have the status 200.",
     authorization_endpoint: "https://github.com/login/oauth/authorize",

@@ -17,7 +17,7 @@ pub struct Scopes {
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// A scope, and the scopes that it includes, which may include further ones.
+    /// Scopes, each with the scopes that it includes; these may include further scopes.
     pub includes: &'static [(&'static str, &'static [&'static str])],
     /// Part of a scope's name, and the text in its place in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
