@@ -22,7 +22,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
-/// cookie binds the flow to the browser in which it began.
+/// cookie binds the flow to the browser that began it.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.

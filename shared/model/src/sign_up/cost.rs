@@ -119,7 +119,7 @@ impl Size {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
-    /// An element of which only the bytes are known; it may be a list.
+    /// An element of this many bytes; it may be a list.
     fn from_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }

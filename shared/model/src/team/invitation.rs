@@ -43,7 +43,7 @@ pub struct Invitation {
     /// and in invitations from versions that did not store it.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
-    /// The digest under which the invitation's code is stored.
+    /// The digest of the code's nonce, which is the key of the stored code.
     pub nonce_digest: Digest,
     /// Whether the invitation was accepted.
     #[serde(default)]

@@ -245,7 +245,7 @@ pub struct ProjectPermission {
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as in lists; if `recursive`, with the contained ones.
+/// The permissions of a member, as in lists; if `recursive`, including contained permissions.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }

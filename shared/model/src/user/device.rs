@@ -27,7 +27,7 @@ const ID: usize = 32;
 /// The length of the secret in a token, in characters.
 const SECRET: usize = 45;
 
-/// A device on which its user need not prove the second factor again for some time.
+/// A device whose user need not prove the second factor again for some time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// The id.
@@ -92,8 +92,8 @@ fn authenticators(user: &User) -> Vec<AuthenticatorId> {
 }
 
 impl Device {
-    /// Remembers a device on which `user` proves the second factor at `now`; `None` if the project
-    /// does not permit it.
+    /// Remembers the device that `user` proves the second factor with at `now`; `None` if the
+    /// project does not permit it.
     pub fn remember(user: &User, token: &DeviceToken, settings: &SecondFactorSettings, place: &Place, now: Timestamp) -> Option<Self> {
         Some(Self {
             id: token.id,

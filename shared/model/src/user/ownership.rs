@@ -113,7 +113,7 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account is still in the credential epoch in which the code was created.
+    /// Whether the account's credential epoch has not changed since the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
@@ -157,7 +157,7 @@ impl User {
         has_credential || has_history || self.channels.len() > 1 || !self.channels.iter().all(is_of_server)
     }
 
-    /// Clears what clients can write about the person, because the account has a new owner.
+    /// Clears the personal fields that clients can write, because the account has a new owner.
     pub fn forget_person(&mut self) {
         self.display_name = None;
         self.profile_image_url = None;

@@ -21,8 +21,8 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
     Channel { used_for_auth: true, is_verified, ..Channel::new(id(), email(value), standing) }
 }
 
-/// An account with the unverified address `ada@example.com`, to which an attacker has added other
-/// addresses and a provider account, with both flags for emailed codes set.
+/// An account with the unverified address `ada@example.com` and both flags for emailed codes set.
+/// An attacker has added other addresses and a provider account.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);

@@ -12,7 +12,7 @@ use crate::quota::Quota;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
-/// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
+/// The maximum number of passkeys of a user. The largest passkeys take almost 4 KB each.
 pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 64;

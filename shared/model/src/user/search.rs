@@ -19,7 +19,7 @@ pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
 const MAX_BYTES: usize = 128;
-/// The form in which earlier versions compared texts and stored words: with accents.
+/// The form that earlier versions used to compare texts and store words: with accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
 }
@@ -52,8 +52,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Parses what someone typed; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if
-    /// there is no word.
+    /// Parses a typed text; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if there is
+    /// no word.
     pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<String> =
             folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
