@@ -178,7 +178,7 @@ impl From<TeamId> for Owner {
 }
 
 impl Owner {
-    /// The URL at which an image of this owner is served.
+    /// The URL of an image of this owner.
     pub fn url(self, api_url: &str, project: &ProjectId, digest: &Digest) -> String {
         let owner = match self {
             Self::User(user) => format!("users/{user}"),

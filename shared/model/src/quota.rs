@@ -1,4 +1,5 @@
-//! Limits on what clients can create and what then remains until it is removed, for each owner.
+//! The maximum numbers of items that clients can create and that remain until they are removed, for
+//! each owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
@@ -29,7 +30,7 @@ pub enum Quota {
     Passkeys,
     /// The authenticator apps of a user.
     Authenticators,
-    /// The devices on which a user need not prove the second factor.
+    /// The remembered devices of a user.
     Devices,
     /// The active API keys of a user.
     UserApiKeys,

@@ -88,7 +88,7 @@ pub struct Parameters {
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// What this service adds to the parameters of the protocol.
+    /// This service's additions to the parameters of the protocol.
     data: Data,
     /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
@@ -167,7 +167,7 @@ struct Counter {
 pub struct Solution {
     /// Identifies the challenge within its project.
     pub id: String,
-    /// The level at which the challenge was created.
+    /// The level of the challenge.
     pub level: u32,
     expires_at: i64,
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::bot_challenge::GuardedOperation;
 
-/// The URL at which Cloudflare checks tokens.
+/// Cloudflare's URL for checking tokens.
 pub const ENDPOINT: &str = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
 /// The longest token in characters, according to Cloudflare.
 pub const MAX_TOKEN: usize = 2048;

@@ -49,7 +49,7 @@ pub struct BlogPost {
 pub struct Site {
     /// The name of the site.
     pub name: String,
-    /// What the site is about, in a sentence.
+    /// A description of the site, in one sentence.
     pub description: String,
     /// Absolute URL of the site, without a trailing slash.
     #[schema(format = Uri)]

@@ -1,6 +1,6 @@
-//! Which addresses reach the same mailbox, for the limits of emails. Mail providers ignore parts of
-//! an address, so one person can have any number of addresses there. The table below lists what
-//! each provider ignores, according to its help pages.
+//! Which addresses reach the same mailbox, for the limits on emails. Mail providers ignore parts of
+//! an address, so one person can have any number of addresses at a provider. The table below lists
+//! what each provider ignores, according to its help pages.
 
 /// What a mail provider ignores in the local part of an address.
 struct Provider {

@@ -1,4 +1,4 @@
-//! Email addresses: what is accepted, and the normal form for storage and comparison.
+//! Email addresses: which ones are accepted, and their normal form for storage and comparison.
 
 pub mod any;
 pub mod category;

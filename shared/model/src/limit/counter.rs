@@ -42,7 +42,7 @@ impl Counter {
         self.rate.quota
     }
 
-    /// The time for which the counter was made.
+    /// The time that determined the window.
     pub fn now(&self) -> Timestamp {
         self.now
     }

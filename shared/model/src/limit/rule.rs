@@ -19,9 +19,9 @@ pub enum Rule {
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
-    /// What [`Self::SignIn`] counts, from a network.
+    /// Requests counted by [`Self::SignIn`], from a network.
     SignInNetwork,
-    /// What [`Self::SignIn`] counts, in the sessions of a user, from any IP address.
+    /// Requests counted by [`Self::SignIn`], in the sessions of a user, from any IP address.
     SignInUser,
     /// Wrong passwords for an email address, wrong current passwords when a user changes the
     /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
@@ -49,9 +49,9 @@ pub enum Rule {
     /// sign-ins of command-line tools and devices started or completed, from an IP address; also
     /// uses of one link in an email.
     Code,
-    /// What [`Self::Code`] counts, from a network.
+    /// Requests counted by [`Self::Code`], from a network.
     CodeNetwork,
-    /// What [`Self::Code`] counts, in the sessions of a user, from any IP address.
+    /// Requests counted by [`Self::Code`], in the sessions of a user, from any IP address.
     CodeUser,
     /// Codes checked or redeemed by a project's servers and administrators.
     CodeServer,
@@ -94,18 +94,18 @@ pub enum Rule {
     /// Requests that lock someone out ([`Limit::SecureAccount`]), in one session, or from the IP
     /// address of a client without a session.
     SecureAccount,
-    /// What [`Self::SecureAccount`] counts, in all sessions, from an IP address.
+    /// Requests counted by [`Self::SecureAccount`], in all sessions, from an IP address.
     SecureAccountAddress,
-    /// What [`Self::SecureAccount`] counts, in all sessions, from a network.
+    /// Requests counted by [`Self::SecureAccount`], in all sessions, from a network.
     SecureAccountNetwork,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
-    /// What [`Self::Write`] counts, by all users, from an IP address. Each 4 KB of a body counts as
-    /// one more write.
+    /// Writes counted by [`Self::Write`], by all users, from an IP address. Each 4 KB of a body
+    /// counts as one more write.
     WriteAddress,
-    /// What [`Self::Write`] counts, by all users, from a network. Each 4 KB of a body counts as one
-    /// more write.
+    /// Writes counted by [`Self::Write`], by all users, from a network. Each 4 KB of a body counts
+    /// as one more write.
     WriteNetwork,
     /// Writes with a server's key or by an administrator, if no other rule counts them, and
     /// previews of emails.
@@ -128,7 +128,7 @@ pub enum Rule {
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
     /// versions, from an IP address.
     Unproved,
-    /// What [`Self::Unproved`] and [`Self::TokenUnknown`] count, from a network.
+    /// Requests counted by [`Self::Unproved`] and [`Self::TokenUnknown`], from a network.
     UnprovedNetwork,
 }
 

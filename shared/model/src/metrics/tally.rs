@@ -30,7 +30,7 @@ pub const METHOD: &str = "m.";
 pub struct Tally(BTreeMap<String, i64>);
 
 impl Tally {
-    /// The totals in which a user is counted, each with the difference 1.
+    /// The totals that count this user, each with the difference 1.
     pub fn of(user: &User) -> Self {
         let mut tally = Self::default();
         let (kind, country) = if user.is_anonymous { (ANONYMOUS, ANONYMOUS_COUNTRY) } else { (USERS, COUNTRY) };

@@ -96,7 +96,7 @@ impl Creator {
     }
 }
 
-/// What the creator of a key chooses.
+/// The properties of a new key, chosen by its creator.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// A description of 1 to [`MAX_DESCRIPTION`] characters.

@@ -22,7 +22,8 @@ use crate::user::passkey::{Assertion, Passkey};
 
 /// The maximum number of transports stored with a passkey; the standard has six.
 const MAX_TRANSPORTS: usize = 8;
-/// The longest transport, in bytes; longer ones are omitted. The standard's have at most ten.
+/// The longest transport, in bytes; longer ones are omitted. The standard's transports have at most
+/// ten.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.

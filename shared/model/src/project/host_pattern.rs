@@ -19,7 +19,7 @@ pub(crate) fn ascii_form(host: &str) -> String {
 }
 
 /// The form of a pattern's host in URLs: an IP address or a percent-encoded name has several
-/// spellings, only one of which would match.
+/// spellings, and only one would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);

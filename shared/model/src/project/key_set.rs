@@ -51,7 +51,7 @@ pub struct KeySet {
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
-    /// The digest by which requests look up the key.
+    /// The digest, which requests use to look up the key.
     pub digest: Digest,
     /// The last four characters.
     pub last_four: String,

@@ -59,7 +59,7 @@ pub struct Project {
     pub id: ProjectId,
     /// The name that users see, in emails and on pages.
     pub display_name: String,
-    /// What the project is for; may be empty.
+    /// The purpose of the project; may be empty.
     #[serde(default)]
     pub description: String,
     /// A square logo.

@@ -72,7 +72,7 @@ pub struct AdminProject {
     pub id: ProjectId,
     /// The name that users see.
     pub display_name: String,
-    /// What the project is for; may be empty.
+    /// The purpose of the project; may be empty.
     pub description: String,
     /// A square logo.
     pub logo_url: Option<String>,

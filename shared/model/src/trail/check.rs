@@ -254,7 +254,7 @@ fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, n
         Some(covered) if covered == entry => Ok(true),
         Some(covered) if !(may_be_new && entry.counts_on(covered)) => Err(Problem::EntryChanged(id())),
         _ if may_be_new && !entry.is_overdue(now) => Ok(false),
-        // The link of an expired entry may have expired, too, and expired entries are not linked.
+        // The link of an expired entry may have expired too, and expired entries are not linked.
         _ if entry.has_expired(now) => Ok(true),
         _ if may_be_new => Err(Problem::EntryOverdue(id())),
         _ => Err(Problem::EntryAdded(id())),

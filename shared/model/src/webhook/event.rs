@@ -106,8 +106,8 @@ pub struct Message {
 /// The size of data, in bytes of JSON, above which metadata is left out. Each delivery of an event
 /// stores its data, and all deliveries of an endpoint share one partition of the table.
 const MAX_DATA: usize = 64 << 10;
-/// The metadata of users and teams (JSON pointers), in the order in which it is left out: first the
-/// selected team's, because teams have their own events; last the metadata that only servers read.
+/// The metadata of users and teams (JSON pointers), in the order of omission: first the selected
+/// team's, because teams have their own events; last the metadata that only servers read.
 const METADATA: [&str; 6] = [
     "/selected_team/client_metadata",
     "/selected_team/client_read_only_metadata",

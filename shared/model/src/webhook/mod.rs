@@ -31,7 +31,7 @@ pub struct Endpoint {
     pub id: WebhookEndpointId,
     /// Where events are sent.
     pub url: String,
-    /// What the endpoint is for.
+    /// The purpose of the endpoint.
     pub description: String,
     /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
