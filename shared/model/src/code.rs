@@ -106,8 +106,9 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. Items stored under the digest of the nonce contain it, for
-    /// comparison; items of other codes, such as those in unsubscribe links, have it in their keys.
+    /// The digest of the whole code. Items stored under the digest of the nonce contain this
+    /// digest, for comparison; items of other codes, such as those in unsubscribe links, have it in
+    /// their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }

@@ -1,19 +1,19 @@
-//! The maximum numbers of items that clients can create and that remain until they are removed, for
-//! each owner.
+//! The resources that clients can create and that remain until they are removed, with the maximum
+//! of each per owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
 //! costs the project something until it is removed. Servers and administrators can create any
-//! number, except of things that are part of their owner's item, which every request reads.
+//! number, except of resources that are part of their owner's item, which every request reads.
 //!
-//! Anonymous users have proved nothing and cost nothing to create, so they can create nothing of
-//! this kind unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing and cost nothing to create, so they can create none of these
+//! resources unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{InvalidSetting, invalid};
 
-/// A kind of item that clients create.
+/// A kind of resource that clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
     /// Teams that a user has created.
@@ -53,7 +53,7 @@ pub struct Row {
     pub code: Option<&'static str>,
     /// How to make room.
     pub room: &'static str,
-    /// The client operations that create such an item.
+    /// The client operations that create such a resource.
     pub operations: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! Usual rates: a bot challenge may be required when requests come faster.
+//! Usual rates: above them, a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
 //! its network and for the project. So a flood is detected even if it spans two windows. Refused

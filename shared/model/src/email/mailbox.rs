@@ -15,7 +15,7 @@ struct Provider {
     ignored: &'static [char],
 }
 
-/// Providers open to everyone. Many recipients at one of their domains are nothing unusual, so the
+/// Providers open to everyone. Many recipients at one of their domains are not unusual, so the
 /// limit per domain does not apply.
 const PROVIDERS: &[Provider] = &[
     Provider { domains: &["gmail.com", "googlemail.com"], is_one: true, tag: None, ignored: &['.'] },

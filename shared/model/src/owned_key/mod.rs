@@ -3,8 +3,8 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended (expired or
-//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops those that ended
-//! earlier and, if many are left, those created first.
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops keys that ended earlier
+//! and, if many ended keys are left, those created first.
 
 pub mod owner;
 pub mod text;

@@ -5,8 +5,8 @@ use url::Host;
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern. Each takes a pass over the host, in every request
-/// with a URL, and hosts have few labels.
+/// The maximum number of wildcards in a pattern. Each wildcard takes a pass over the host, in every
+/// request with a URL, and hosts have few labels.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
 /// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a

@@ -11,7 +11,7 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long a provider is not asked again about a token that it has issued or accepted. It is
+/// How long a provider need not be asked again about a token that it has issued or accepted. It is
 /// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's answer to a report, or a new short-lived token, serves further requests:
@@ -53,8 +53,7 @@ pub struct ProviderTokens {
     /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
-    /// The last report that the provider answered with this access token: it then issued or
-    /// confirmed the token.
+    /// The last report that the provider answered by issuing or confirming this access token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_report: Option<Report>,
 }

@@ -1,5 +1,5 @@
-//! The form that searches use to compare texts, of users and of the public content: neither case
-//! nor accents matter, so `nunez` finds Núñez.
+//! The form that searches use to compare texts about users and public content: neither case nor
+//! accents matter, so `nunez` finds Núñez.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 

@@ -1,8 +1,8 @@
 //! Remembered devices: after a second factor, a device can get a token that stands in for the
 //! second factor in later sign-ins, in projects that permit it.
 //!
-//! A device is forgotten when someone else may have got access to the account: whenever an epoch of
-//! the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
+//! A device is forgotten when someone else may have gained access to the account: whenever an epoch
+//! of the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
 //! changed password), and whenever the authenticator apps change. A device stands in for the second
 //! factor only. After a sign-in with a remembered device, the session counts as authenticated when
 //! the second factor was proved on the device.

@@ -1,5 +1,5 @@
 //! Users. A user, with all contact channels and provider accounts, is one item, written under a
-//! version condition, so every rule about them is checked against a consistent state.
+//! version condition, so every rule is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]

@@ -83,8 +83,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut RecentNotices> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Only kinds with quota left are counted, so that the others can still get their notice
-            // at the end of the hour.
+            // Only kinds with quota left are counted, so that the other kinds can still get a
+            // notice at the end of the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {

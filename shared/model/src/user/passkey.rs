@@ -54,7 +54,7 @@ pub struct Passkey {
     /// The model that the authenticator claims to be; nil if unknown.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow, so the authenticator may have been copied;
+    /// When the signature counter first failed to grow, which suggests a copy of the authenticator;
     /// absent if it always grew or there is no counter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,

@@ -149,8 +149,8 @@ impl Levels {
     }
 
     /// The levels after another operation has changed the project's settings: each of `keys` gets
-    /// its value in the project, at the project level if it holds the key, otherwise at the
-    /// environment.
+    /// its value from the project, at the project level if that level holds the key, otherwise at
+    /// the environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();

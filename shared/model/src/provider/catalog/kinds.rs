@@ -92,7 +92,7 @@ pub struct Api {
     /// Where to find the fields in the response.
     pub fields: Fields,
     /// The URL that returns the email addresses, and where to find them in its response, if the
-    /// account does not include them. If they are refused (403 or 404), the account has none.
+    /// account does not include them. If the API refuses them (403 or 404), the account has none.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 
