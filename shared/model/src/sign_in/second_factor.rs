@@ -44,9 +44,9 @@ pub struct MfaAttempt {
     /// attempt is completed. Absent in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
-    /// The provider's tokens for the account that the sign-in began with; stored with the user, and
-    /// removed here, when the attempt is completed. Absent if there are none, if they are in
-    /// `to_attach`, and in attempts from earlier versions.
+    /// The provider's tokens for the account that the sign-in began with; stored, and removed here,
+    /// when the attempt is completed. Absent if there are none, if they are in `to_attach`, and in
+    /// attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
 }

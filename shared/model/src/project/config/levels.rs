@@ -1,7 +1,7 @@
 //! The levels of a configuration as they are stored.
 //!
 //! Each level is an object whose top-level keys may be dotted paths. The environment overrides the
-//! branch, the branch the project, and the project the defaults. A key overrides, in the level
+//! branch, the branch the project, and the project the defaults. A key overrides, in the levels
 //! below, the same key and every longer path that begins with it; objects are not merged. In the
 //! result, longer keys are set after shorter ones. So a value set by the environment stays in
 //! effect, no matter what is pushed to the branch.
