@@ -13,12 +13,12 @@ use crate::email::Email;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// The longest text that may contain a code, in bytes; people may paste a code with something
-/// between any two characters.
+/// The longest text that may contain a code, in bytes. It exceeds a code's length because pasted
+/// codes may have separators between any two characters.
 const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// The maximum number of attempts at a code. They are counted by the nonce; for an invitation,
+/// The maximum number of attempts at a code. Attempts are counted by the nonce; for an invitation,
 /// separately for each caller.
 pub const MAX_ATTEMPTS: u32 = 20;
 
@@ -96,7 +96,7 @@ impl Code {
         &self.0
     }
 
-    /// The part to type instead of following the link, in upper case.
+    /// The part that people can type instead of following the link, in upper case.
     pub fn typed(&self) -> String {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()
     }
@@ -106,8 +106,9 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. Items stored under the digest of the nonce contain it, for
-    /// comparison; items of other codes, such as those in unsubscribe links, have it in their keys.
+    /// The digest of the whole code. Items stored under the digest of the nonce contain this
+    /// digest, for comparison; items of other codes, such as those in unsubscribe links, have it in
+    /// their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
@@ -206,7 +207,7 @@ mod tests {
             format!(" {code}\r\n"),
             format!("ABC 011{}", &code[6..]),
             format!("AbC-01-1\u{a0}{}", &code[6..]),
-            // The letters that codes leave out look like digits that they contain.
+            // Codes omit the letters that look like digits.
             format!("abcOIl{}", &code[6..]),
             format!("ａｂｃ０１１{}", &code[6..]),
             code.split("").collect::<Vec<_>>().join("\u{200b} "),

@@ -34,7 +34,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether both places could plausibly be of one person: the same city and country if both
+    /// Whether both places could plausibly belong to one person: the same city and country if both
     /// cities are known, otherwise the same network (IPv4 /24, IPv6 /64).
     pub fn is_near(&self, other: &Self) -> bool {
         match (&self.city_name, &other.city_name) {

@@ -62,7 +62,7 @@ pub enum InvalidImage {
     )]
     NoImage,
     /// The file does not match its media type.
-    #[error("must contain an image of the type that the data URL names")]
+    #[error("must contain an image of the type named in the data URL")]
     OtherType,
     /// The image exceeds [`MAX_BYTES`].
     #[error("must be an image of at most {MAX_BYTES} bytes")]
@@ -103,7 +103,7 @@ impl ImageKind {
 /// The scheme of data URLs.
 const SCHEME: &str = "data:";
 
-/// Whether the picture in a request is an image to store, rather than a URL of one.
+/// Whether the picture in a request is an image to store, rather than the URL of an image.
 pub fn is_upload(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
 }
@@ -178,7 +178,7 @@ impl From<TeamId> for Owner {
 }
 
 impl Owner {
-    /// The URL at which an image of this owner is served.
+    /// The URL of an image of this owner.
     pub fn url(self, api_url: &str, project: &ProjectId, digest: &Digest) -> String {
         let owner = match self {
             Self::User(user) => format!("users/{user}"),
@@ -188,7 +188,7 @@ impl Owner {
     }
 }
 
-/// What a change does to a picture's URL and the image behind it.
+/// The effect of a change on a picture's URL and stored image.
 #[derive(Debug, Clone, Default)]
 pub struct NewImage {
     /// The new URL, with the digest of the image if this service stores it.

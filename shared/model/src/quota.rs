@@ -1,18 +1,19 @@
-//! What clients can create that remains until it is removed, and the maximum of each per owner.
+//! The resources that clients can create and that remain until they are removed, with the maximum
+//! of each per owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
 //! costs the project something until it is removed. Servers and administrators can create any
-//! number, except of things that are part of their owner's item, which every request reads.
+//! number, except of resources that are part of their owner's item, which every request reads.
 //!
-//! Anonymous users have proved nothing and cost nothing to create, so they can create none of it,
-//! unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing and cost nothing to create, so they can create none of these
+//! resources unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{InvalidSetting, invalid};
 
-/// A kind of thing that clients create.
+/// A kind of resource that clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
     /// Teams that a user has created.
@@ -29,7 +30,7 @@ pub enum Quota {
     Passkeys,
     /// The authenticator apps of a user.
     Authenticators,
-    /// The devices on which a user need not prove the second factor.
+    /// The remembered devices of a user.
     Devices,
     /// The active API keys of a user.
     UserApiKeys,
@@ -52,7 +53,7 @@ pub struct Row {
     pub code: Option<&'static str>,
     /// How to make room.
     pub room: &'static str,
-    /// The operations by which clients create it.
+    /// The client operations that create such a resource.
     pub operations: &'static [&'static str],
 }
 

@@ -64,7 +64,7 @@ impl SecurityContact {
         Ok(Self { contacts, expires: time.ok_or_else(|| InvalidContact::Expiry(expires.to_owned()))? })
     }
 
-    /// What is wrong with the time, if anything.
+    /// Why the time needs attention; `None` if it does not.
     pub fn stale(&self, now: Timestamp) -> Option<Staleness> {
         match self.expires.duration_since(now) {
             left if left <= SignedDuration::ZERO => Some(Staleness::Expired),

@@ -303,7 +303,7 @@ async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
     let codes = codes(&app, &ada).await;
-    assert_eq!(told(&app, ADA, 2).await, ["New recovery codes were made."]);
+    assert_eq!(told(&app, ADA, 2).await, ["New recovery codes were created."]);
     for (number, code) in codes.iter().enumerate().take(2) {
         app.advance(SignedDuration::from_secs(1));
         assert_eq!(recover(&app, code).await.status(), 200);

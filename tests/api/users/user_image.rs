@@ -80,8 +80,8 @@ async fn invalid_and_oversized_images_are_rejected_with_the_reason() {
     let png = STANDARD.encode(image(100, 0));
     let cases = [
         (data_url(&image(MAX + 1, 0)), "at most 102400 bytes"),
-        (data_url(b"<svg onload=alert(1)>"), "of the type that the data URL names"),
-        (format!("data:image/gif;base64,{png}"), "of the type that the data URL names"),
+        (data_url(b"<svg onload=alert(1)>"), "of the type named in the data URL"),
+        (format!("data:image/gif;base64,{png}"), "of the type named in the data URL"),
         (format!("data:image/svg+xml;base64,{png}"), "https URL"),
         ("data:image/png;base64,!!".to_owned(), "https URL"),
         ("http://example.com/a.png".to_owned(), "https URL"),

@@ -30,7 +30,7 @@ const MAX_LEVEL: u32 = 4;
 /// The longest payload that is parsed, in bytes; real payloads take about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
-/// core of a laptop, and less on several cores, which the widget uses.
+/// core of a laptop. The widget uses several cores, and is faster.
 const COST: u32 = 250;
 /// The hexadecimal prefix that a key must have: 4096 tries on average.
 const PREFIX: &str = "000";
@@ -42,7 +42,7 @@ const KEY_LENGTH: usize = 32;
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
-/// The work that a challenge takes.
+/// The work required by a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
     /// From 0 to 4; each level doubles the work.
@@ -88,7 +88,7 @@ pub struct Parameters {
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// What this service adds to the parameters of the protocol.
+    /// This service's additions to the parameters of the protocol.
     data: Data,
     /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
@@ -167,7 +167,7 @@ struct Counter {
 pub struct Solution {
     /// Identifies the challenge within its project.
     pub id: String,
-    /// The level at which the challenge was created.
+    /// The level of the challenge.
     pub level: u32,
     expires_at: i64,
 }
@@ -219,7 +219,7 @@ impl Solution {
         Ok(Self { id: parameters.nonce, level: parameters.data.level, expires_at: parameters.expires_at })
     }
 
-    /// When the record of a used solution may be deleted, as every instance then rejects the
+    /// When the record of a used solution may be deleted: from then on, every instance rejects the
     /// solution as expired.
     pub fn forgotten_at(&self) -> Timestamp {
         after(Timestamp::from_second(self.expires_at).unwrap_or(Timestamp::MAX), MARGIN)

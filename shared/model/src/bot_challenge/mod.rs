@@ -146,8 +146,8 @@ impl BotChallenge {
 }
 
 impl Turnstile {
-    /// The owner that a Turnstile secret key is sealed for. A sealed key copied to another project
-    /// or site key cannot be unsealed.
+    /// The owner for sealing a Turnstile secret key. A sealed key copied to another project or site
+    /// key cannot be unsealed.
     pub fn secret_owner(project: &str, site_key: &str) -> String {
         format!("{project}/bot challenge {site_key}")
     }

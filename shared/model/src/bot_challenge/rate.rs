@@ -1,9 +1,9 @@
-//! Usual rates: a bot challenge may be required when requests come faster.
+//! Usual rates: above them, a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
-//! its network and for the project. So a flood is detected even across the edge of a window.
-//! Refused requests and those with a solved challenge count too, so a flood is detected as long as
-//! it lasts.
+//! its network and for the project. So a flood is detected even if it spans two windows. Refused
+//! requests and requests with a solved challenge count too, so the flood stays detected until it
+//! ends.
 //!
 //! A project's OAuth flows are counted separately from its other guarded operations, so heavy use
 //! of one kind does not use up the usual rate of the other.
@@ -22,9 +22,9 @@ const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters of a request: the ones for its IP address and network (unless their rules are off),
-/// and the project's counter for `operation`. If `operation` is `None`, both counters of the
-/// project apply.
+/// The counters for a request: those of its IP address and network (unless their rules are off),
+/// and the project's counter for `operation`. If `operation` is `None`, both of the project's
+/// counters apply.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<GuardedOperation>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));

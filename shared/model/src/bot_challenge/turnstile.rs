@@ -1,4 +1,4 @@
-//! Checks what Cloudflare Turnstile's `siteverify` answers about a token.
+//! Checks the response of Cloudflare Turnstile's `siteverify` for a token.
 //!
 //! `success` only means that someone solved a widget with this site key in the last five minutes.
 //! The response also contains the host and the action of the widget: the host must be one of the
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::bot_challenge::GuardedOperation;
 
-/// The URL at which Cloudflare checks tokens.
+/// Cloudflare's URL for checking tokens.
 pub const ENDPOINT: &str = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
 /// The longest token in characters, according to Cloudflare.
 pub const MAX_TOKEN: usize = 2048;

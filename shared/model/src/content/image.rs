@@ -1,5 +1,5 @@
-//! The names of the site's images. A name contains a digest and the image's size and format, so a
-//! page knows the size without reading the image, and caches may keep the image forever.
+//! The names of the site's images. A name contains a digest and the image's size and format, so the
+//! size is known without reading the image, and caches may keep the image forever.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +63,7 @@ pub struct ImageName {
 }
 
 impl ImageName {
-    /// The name in the path of an image; `None` if the path is not an image's.
+    /// Parses the path of an image; `None` for any other path.
     pub fn from_path(path: &str) -> Option<Self> {
         path.strip_prefix(PATH)?.parse().ok()
     }

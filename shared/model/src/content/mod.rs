@@ -49,7 +49,7 @@ pub struct BlogPost {
 pub struct Site {
     /// The name of the site.
     pub name: String,
-    /// What the site is about, in a sentence.
+    /// A description of the site, in one sentence.
     pub description: String,
     /// Absolute URL of the site, without a trailing slash.
     #[schema(format = Uri)]
@@ -141,7 +141,7 @@ fn based(url: &mut String, site_url: &str) {
 }
 
 impl Site {
-    /// Replaces former default URLs, which serve nothing, with the current defaults.
+    /// Replaces former default URLs, which no longer work, with the current defaults.
     pub fn with_current_defaults(mut self) -> Self {
         let current = Resources::following(&self.url);
         let resources = &mut self.resources;
@@ -188,7 +188,7 @@ impl App {
 }
 
 impl BlogPost {
-    /// Whether the post's time of publication has come.
+    /// Whether the post is published by `now`.
     pub fn is_public(&self, now: Timestamp) -> bool {
         self.published_at <= now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
@@ -201,7 +201,7 @@ impl BlogPost {
 }
 
 /// The maximum size of a list of posts, and roughly of all post texts in a document, in bytes.
-/// Lambda limits responses to 6 MB of JSON, in which some characters take more bytes.
+/// Lambda limits responses to 6 MB of JSON, and JSON makes some characters longer.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum number of posts in a list, which bounds its reads.
@@ -217,7 +217,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The newest posts, at most this many.
+    /// The newest posts, at most `max`.
     pub fn newest(max: usize) -> Self {
         Self { skip: 0, max }
     }
@@ -258,7 +258,7 @@ pub struct Content {
     /// The Markdown texts of posts by slug. A post that is missing here has no text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
-    /// The pictures in link previews: the path of an image, by the path of the page that has it.
+    /// The images in link previews: the path of the image, by the path of the page.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<String, String>,
     /// The names of all images used in texts and pages.
@@ -277,7 +277,7 @@ impl Content {
         Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
     }
 
-    /// The path of a page's image in link previews; `None` if it has none.
+    /// The path of a page's image in link previews; `None` if the page has none.
     pub fn picture(&self, page: &str) -> Option<&str> {
         self.pictures.get(page).map(String::as_str)
     }

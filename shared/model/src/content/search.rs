@@ -1,4 +1,4 @@
-//! Finds apps and posts by keywords, in an index made once per publication. A query compares its
+//! Finds apps and posts by keywords, in an index built once per publication. A query compares its
 //! words with each distinct word of the content, not with each text.
 
 use std::cmp::Reverse;

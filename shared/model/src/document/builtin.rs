@@ -30,8 +30,7 @@ pub enum Builtin {
     SignInInvitation,
     /// Reports a sign-in from a place that is new for the account.
     NewSignIn,
-    /// Tells the owner of an address that an account which someone else created with it is now
-    /// theirs.
+    /// Tells the owner of an address that an account created with it by someone else is now theirs.
     AccountClaimed,
     /// Reports that the account's password was disabled after too many wrong attempts.
     PasswordClosed,

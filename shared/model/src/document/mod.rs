@@ -2,7 +2,7 @@
 //!
 //! The emails that the service itself sends are templates with fixed ids, and the default theme has
 //! a fixed id too. To override a built-in document, a project writes its own under the same id;
-//! deleting that restores the default.
+//! deleting it restores the default.
 
 pub mod builtin;
 pub mod theme;

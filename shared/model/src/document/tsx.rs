@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// How many places where a declaration can begin are examined, and how much of each, in bytes. This
-/// bounds the work for any source.
+/// How many possible starts of a declaration are examined, and how many bytes after each. These
+/// limits bound the work for any source.
 const MAX_PLACES: usize = 200;
 const MAX_DECLARATION: usize = 1000;
 
 /// A name; it may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module. It has no blanks; a quoted word in a sentence may have some.
+/// The name of a module. It has no blanks, unlike many quoted phrases in sentences.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
 /// A list in braces, but not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
@@ -28,7 +28,7 @@ const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
     let module = format!(r"{STRING}{END}");
-    // Without a semicolon, only component names count: others could end a sentence.
+    // Without a semicolon, only component names count: another word could end a sentence.
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
@@ -105,7 +105,7 @@ fn without_spans(source: &str) -> String {
                 kept = start + open.len() + length + close.len();
                 at = kept;
             }
-            // Later ones have no end either.
+            // Later openings of this kind have no end either.
             None => drop(spans.remove(position)),
         }
     }
@@ -121,8 +121,7 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |at| &line[..at])
 }
 
-/// The rest of the text from each place where a statement can begin and that looks like a
-/// declaration.
+/// The text from each position where a statement can begin with a keyword of a declaration.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let begins = |at: &usize| {
         let before = text[..*at].trim_end_matches(' ');

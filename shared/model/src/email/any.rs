@@ -1,5 +1,5 @@
-//! Addresses from servers. A server imports its existing users, some of whom have addresses that
-//! nobody could sign up with, such as `ada@localhost` or `a@b.c`.
+//! Addresses set by servers. Servers import existing users, and some have addresses that nobody
+//! could sign up with, such as `ada@localhost` or `a@b.c`.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct AnyEmail(pub Email);
 
-/// Why a server may not use a string as an address, and what is expected.
+/// Why a server may not use a string as an address; the messages say which form is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// There is no `@`.

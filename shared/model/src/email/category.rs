@@ -1,4 +1,4 @@
-//! Categories of emails, some of which users may unsubscribe from.
+//! Categories of emails. Users may unsubscribe from some of them.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -31,7 +31,7 @@ impl Category {
         self == Self::Marketing
     }
 
-    /// The fixed id by which published SDKs know the category.
+    /// The fixed id of the category in published SDKs.
     pub fn id(self) -> Uuid {
         match self {
             Self::Transactional => uuid!("7bb82d33-2f54-4a3d-9d23-82739e0d66ef"),

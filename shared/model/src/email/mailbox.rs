@@ -1,12 +1,12 @@
-//! Which addresses reach the same mailbox, for the limits of emails. Mail providers ignore parts of
-//! an address, so one person can have any number of addresses there. The table below lists what
-//! each provider ignores, according to its help pages.
+//! Which addresses reach the same mailbox, for the limits on emails. Mail providers ignore parts of
+//! an address, so one person can have any number of addresses at a provider. The table below lists
+//! what each provider ignores, according to its help pages.
 
 /// What a mail provider ignores in the local part of an address.
 struct Provider {
-    /// The domains at which a mailbox has the same name. With `is_one`, all are the same mailbox.
+    /// Domains with the same rules.
     domains: &'static [&'static str],
-    /// Whether a name is the same mailbox at all of the domains.
+    /// Whether a name is the same mailbox at all of these domains.
     is_one: bool,
     /// The character that starts a tag, in addition to `+`, which does so everywhere. The tag is
     /// not part of the name.
@@ -15,8 +15,8 @@ struct Provider {
     ignored: &'static [char],
 }
 
-/// Providers open to everyone. The number of recipients at their domains means nothing, so the
-/// limit by domain does not apply.
+/// Providers open to everyone. Many recipients at one of their domains are not unusual, so the
+/// limit per domain does not apply.
 const PROVIDERS: &[Provider] = &[
     Provider { domains: &["gmail.com", "googlemail.com"], is_one: true, tag: None, ignored: &['.'] },
     Provider { domains: &["proton.me", "protonmail.com", "protonmail.ch", "pm.me"], is_one: true, tag: None, ignored: &['.', '-', '_'] },

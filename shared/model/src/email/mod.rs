@@ -1,4 +1,4 @@
-//! Email addresses: what is accepted, and the normal form for storage and comparison.
+//! Email addresses: which ones are accepted, and their normal form for storage and comparison.
 
 pub mod any;
 pub mod category;
@@ -42,8 +42,8 @@ impl Email {
         joined(local, &domain).ok_or(InvalidEmail)
     }
 
-    /// Whether the domain can be one of the public internet. If not, the address comes from a
-    /// server ([`AnyEmail`](any::AnyEmail)).
+    /// Whether the domain can exist on the public internet. If not, a server set the address
+    /// ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
@@ -156,7 +156,7 @@ mod tests {
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // No one has registered a suffix, and no one can register below an unknown one.
+            // Nobody owns a public suffix, and nobody can register a domain below an unknown one.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {

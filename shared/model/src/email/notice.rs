@@ -78,8 +78,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind under which the account counts a notice. Kinds unknown to earlier versions must not
-    /// be stored in the account, because these versions could not read it.
+    /// The kind that the account counts a notice as. Kinds unknown to earlier versions must not be
+    /// stored in the account, because these versions could not read it.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,

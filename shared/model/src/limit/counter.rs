@@ -42,7 +42,7 @@ impl Counter {
         self.rate.quota
     }
 
-    /// The time for which the counter was made.
+    /// The time that determined the window.
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -73,8 +73,8 @@ impl Counter {
         counted.saturating_add(self.still(before))
     }
 
-    /// The number of requests in the previous window that still count, rounded down. Otherwise, a
-    /// rate of one request per window would permit only one request in two windows.
+    /// The number of requests in the previous window that still count, rounded down. Rounding up
+    /// would reduce a rate of one request per window to one request in two windows.
     fn still(&self, before: u32) -> u32 {
         u32::try_from(u64::from(before) * self.overlap() / self.length()).unwrap_or(u32::MAX)
     }
@@ -124,8 +124,7 @@ impl fmt::Display for Counter {
     }
 }
 
-/// How much earlier a subject's windows begin than those counted from the Unix epoch, in
-/// milliseconds.
+/// By how many milliseconds a subject's windows begin before those counted from the Unix epoch.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
     let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));

@@ -42,12 +42,12 @@ pub enum Limit {
     /// Uploads of pictures by clients, in any operation, counted in addition to the operation's own
     /// limit.
     Picture,
-    /// Reads by clients in operations without another limit. A request is counted after it has
-    /// read, in the memory of the process, and only if it has read much: few requests do, and
-    /// counting costs the others nothing. The next request is refused.
+    /// Reads by clients in operations without another limit. A request is counted after its reads,
+    /// in the memory of the process, and only if it has read much: few requests do, so the limit
+    /// costs most requests nothing. Beyond the limit, the next request is refused.
     Read,
     /// Notices to users about their accounts. Notices beyond the limit are not sent; requests are
-    /// never refused because of it.
+    /// never refused because of this limit.
     Notice,
     /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
     /// operation; also all reports of exposed API keys, and all checks of versions.

@@ -19,9 +19,9 @@ pub enum Rule {
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
-    /// What [`Self::SignIn`] counts, from a network.
+    /// Requests counted by [`Self::SignIn`], from a network.
     SignInNetwork,
-    /// What [`Self::SignIn`] counts, in the sessions of a user, from any IP address.
+    /// Requests counted by [`Self::SignIn`], in the sessions of a user, from any IP address.
     SignInUser,
     /// Wrong passwords for an email address, wrong current passwords when a user changes the
     /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
@@ -49,9 +49,9 @@ pub enum Rule {
     /// sign-ins of command-line tools and devices started or completed, from an IP address; also
     /// uses of one link in an email.
     Code,
-    /// What [`Self::Code`] counts, from a network.
+    /// Requests counted by [`Self::Code`], from a network.
     CodeNetwork,
-    /// What [`Self::Code`] counts, in the sessions of a user, from any IP address.
+    /// Requests counted by [`Self::Code`], in the sessions of a user, from any IP address.
     CodeUser,
     /// Codes checked or redeemed by a project's servers and administrators.
     CodeServer,
@@ -94,18 +94,18 @@ pub enum Rule {
     /// Requests that lock someone out ([`Limit::SecureAccount`]), in one session, or from the IP
     /// address of a client without a session.
     SecureAccount,
-    /// What [`Self::SecureAccount`] counts, in all sessions, from an IP address.
+    /// Requests counted by [`Self::SecureAccount`], in all sessions, from an IP address.
     SecureAccountAddress,
-    /// What [`Self::SecureAccount`] counts, in all sessions, from a network.
+    /// Requests counted by [`Self::SecureAccount`], in all sessions, from a network.
     SecureAccountNetwork,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
-    /// What [`Self::Write`] counts, by all users, from an IP address. Each 4 KB of a body counts as
-    /// one more write.
+    /// Writes counted by [`Self::Write`], by all users, from an IP address. Each 4 KB of a body
+    /// counts as one more write.
     WriteAddress,
-    /// What [`Self::Write`] counts, by all users, from a network. Each 4 KB of a body counts as one
-    /// more write.
+    /// Writes counted by [`Self::Write`], by all users, from a network. Each 4 KB of a body counts
+    /// as one more write.
     WriteNetwork,
     /// Writes with a server's key or by an administrator, if no other rule counts them, and
     /// previews of emails.
@@ -128,7 +128,7 @@ pub enum Rule {
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
     /// versions, from an IP address.
     Unproved,
-    /// What [`Self::Unproved`] and [`Self::TokenUnknown`] count, from a network.
+    /// Requests counted by [`Self::Unproved`] and [`Self::TokenUnknown`], from a network.
     UnprovedNetwork,
 }
 
@@ -200,19 +200,19 @@ impl Rule {
             Self::SignUpServer => ("sign-up-server", Limit::SignUp, Rate::new(600, 60), "Sign-ups by the servers of a project"),
             Self::AnonymousSignUp => ("anonymous-sign-up", Limit::AnonymousSignUp, Rate::new(300, 600), "Anonymous users created from an IP address"),
             Self::AnonymousSignUpNetwork => ("anonymous-sign-up-network", Limit::AnonymousSignUp, Rate::new(1200, 600), "Anonymous users created from a network (IPv4 /24, IPv6 /48)"),
-            Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Passwords, passkeys and second factors that an IP address tries"),
-            Self::SignInNetwork => ("sign-in-network", Limit::SignIn, Rate::new(480, 600), "Passwords, passkeys and second factors that a network (IPv4 /24, IPv6 /48) tries"),
+            Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Passwords, passkeys and second factors tried from an IP address"),
+            Self::SignInNetwork => ("sign-in-network", Limit::SignIn, Rate::new(480, 600), "Passwords, passkeys and second factors tried from a network (IPv4 /24, IPv6 /48)"),
             Self::SignInUser => ("sign-in-user", Limit::SignIn, Rate::new(60, 600), "Reauthentications and set-ups of second factors by a user"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords and second factors of an account"),
-            Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by an IP address"),
-            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested by a network (IPv4 /24, IPv6 /48)"),
+            Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested from an IP address"),
+            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested from a network (IPv4 /24, IPv6 /48)"),
             Self::SendCodeDomain => ("send-code-domain", Limit::SendCode, Rate::new(200, 3600), "Emails to unverified recipients at one domain other than a mail provider's, caused by clients"),
             Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Emails with a code to one recipient, requested by clients"),
             Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Emails with a code, invitations and test emails to one recipient, requested by servers"),
             Self::SendCodeCaller => ("send-code-caller", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by a user"),
             Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Emails with a code to unverified addresses, requested by a user, in projects that require bot challenges"),
-            Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes, links and OAuth callbacks that an IP address uses, and sign-ins of tools and devices that it starts"),
-            Self::CodeNetwork => ("code-network", Limit::Code, Rate::new(480, 600), "Codes, links and OAuth callbacks that a network (IPv4 /24, IPv6 /48) uses, and sign-ins of tools and devices that it starts"),
+            Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes, links and OAuth callbacks used, and sign-ins of tools and devices started, from an IP address"),
+            Self::CodeNetwork => ("code-network", Limit::Code, Rate::new(480, 600), "Codes, links and OAuth callbacks used, and sign-ins of tools and devices started, from a network (IPv4 /24, IPv6 /48)"),
             Self::CodeUser => ("code-user", Limit::Code, Rate::new(60, 600), "Codes and links that a user uses while signed in"),
             Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes checked or redeemed by the servers of a project"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token, an authorization code or a server key"),
@@ -220,18 +220,18 @@ impl Rule {
             Self::TokenNetwork => ("token-network", Limit::Token, Rate::new(24_000, 600), "Requests for tokens, and polls, from a network (IPv4 /24, IPv6 /48)"),
             Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens, authorization codes and polling codes from an IP address"),
             Self::CliPoll => ("poll", Limit::Poll, Rate::new(600, 600), "Polls of a sign-in of a command-line tool or a device"),
-            Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows started by an IP address"),
-            Self::AuthorizeNetwork => ("authorize-network", Limit::Authorize, Rate::new(480, 600), "OAuth flows started by a network (IPv4 /24, IPv6 /48)"),
-            Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges requested by an IP address"),
+            Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows started from an IP address"),
+            Self::AuthorizeNetwork => ("authorize-network", Limit::Authorize, Rate::new(480, 600), "OAuth flows started from a network (IPv4 /24, IPv6 /48)"),
+            Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges requested from an IP address"),
             Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for an IP address"),
             Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
             Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one secret API key of a user or team"),
             Self::TestEmail => ("test-email", Limit::TestEmail, Rate::new(20, 600), "Test emails of a project"),
-            Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
+            Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested from an IP address"),
             Self::WebhookTest => ("webhook-test", Limit::WebhookTest, Rate::new(20, 600), "Test events that an administrator sends to webhook endpoints"),
-            Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests of an administrator that deliver failed events again"),
+            Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests by an administrator that redeliver failed events"),
             Self::SecureAccount => ("secure-account", Limit::SecureAccount, Rate::new(60, 600), "Sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys in a session"),
             Self::SecureAccountAddress => ("secure-account-address", Limit::SecureAccount, Rate::new(600, 600), "The same from an IP address, in all sessions"),
             Self::SecureAccountNetwork => ("secure-account-network", Limit::SecureAccount, Rate::new(2400, 600), "The same from a network (IPv4 /24, IPv6 /48), in all sessions"),
@@ -242,10 +242,10 @@ impl Rule {
             Self::Picture => ("picture", Limit::Picture, Rate::new(10, 600), "Pictures that a user uploads with client access"),
             Self::PictureAddress => ("picture-address", Limit::Picture, Rate::new(30, 600), "Pictures uploaded with client access from an IP address"),
             Self::PictureNetwork => ("picture-network", Limit::Picture, Rate::new(120, 600), "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)"),
-            Self::Read => ("read", Limit::Read, Rate::new(2400, 600), "What a client reads in a session, in units of 16 KB; smaller reads do not count"),
-            Self::ReadAddress => ("read-address", Limit::Read, Rate::new(4800, 600), "What clients read from an IP address, in units of 16 KB; smaller reads do not count"),
-            Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "What clients read from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
-            Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
+            Self::Read => ("read", Limit::Read, Rate::new(2400, 600), "Reads by a client in a session, in units of 16 KB; smaller reads do not count"),
+            Self::ReadAddress => ("read-address", Limit::Read, Rate::new(4800, 600), "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count"),
+            Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
+            Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more says that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
             Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and tokens, and checks of versions from a network (IPv4 /24, IPv6 /48)"),
         }

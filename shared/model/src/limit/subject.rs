@@ -45,7 +45,7 @@ impl Subject {
         }
     }
 
-    /// The subject with this text, which is the displayed form of another subject.
+    /// The subject displayed as `text`.
     pub fn named(text: &str) -> Self {
         Self(text.to_owned())
     }

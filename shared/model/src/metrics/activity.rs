@@ -50,8 +50,8 @@ pub enum Gap {
 }
 
 impl Gap {
-    /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
-    /// last active on `last`, which is `None` if that day is unknown.
+    /// The gap on `today` of a user who signed up, or a team that was created, on `since`. `last`
+    /// is the previous active day; `None` if unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;
@@ -89,14 +89,15 @@ impl Split {
         split
     }
 
-    /// All who were active.
+    /// All active users or teams.
     pub fn total(&self) -> u64 {
         self.new + self.retained + self.reactivated
     }
 }
 
 /// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
-/// with `today`. An anonymous user who signs up after being active counts as one of each kind.
+/// with `today`. An anonymous user who signs up after being active counts once in each of the two
+/// kinds.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;

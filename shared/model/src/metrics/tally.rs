@@ -1,6 +1,6 @@
-//! How a change affects the totals of a project: the number of teams, and of users, also by country
-//! and by sign-in method. The tally is in the change's entry in the audit trail, and is added to
-//! the totals by the worker that links the entry into the trail's chain.
+//! The effect of a change on the totals of a project: the number of teams, and of users, in total
+//! and by country and sign-in method. The tally is in the change's entry in the audit trail, and is
+//! added to the totals by the worker that links the entry into the trail's chain.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub const METHOD: &str = "m.";
 pub struct Tally(BTreeMap<String, i64>);
 
 impl Tally {
-    /// The totals in which a user is counted, each with the difference 1.
+    /// The totals that count this user, each with the difference 1.
     pub fn of(user: &User) -> Self {
         let mut tally = Self::default();
         let (kind, country) = if user.is_anonymous { (ANONYMOUS, ANONYMOUS_COUNTRY) } else { (USERS, COUNTRY) };

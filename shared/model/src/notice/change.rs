@@ -91,8 +91,7 @@ fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
-/// The changes to the passkeys, without their names, for the same reason as in
-/// `authenticator_change`.
+/// The changes to the passkeys, without the passkeys' names: see `authenticator_change`.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
     let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
@@ -119,7 +118,7 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
-/// A change to the recovery codes; `None` also if they were removed. Removal happens only together
+/// A change to the recovery codes; `None` also if they were removed. They are removed only together
 /// with the authenticator apps, which `authenticator_change` reports, or through a "This wasn't me"
 /// link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {

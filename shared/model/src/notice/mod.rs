@@ -1,22 +1,22 @@
-//! Change notices: which changes are reported, to which of the addresses from before the change,
-//! and what the "This wasn't me" link undoes.
+//! Change notices: which changes are reported, which earlier addresses are told, and what the "This
+//! wasn't me" link undoes.
 //!
 //! Whoever made a change may control the session and a newly added address. So notices go to the
 //! addresses from before the change, and the link can restore a [`Snapshot`] of the account from
 //! that time. The link must not become a weapon: once an intruder's address is verified, the
 //! intruder receives notices too. These rules decide who may undo what:
 //!
-//! 1. **Seniority.** Only the address that was verified in the account first gets a link that
-//!    restores the account (so do others that were verified at the same time; if no address is
-//!    verified, the only recipient does). The others get a link that locks intruders out: it ends
-//!    sessions and codes and removes the password and the recovery codes. That link works only
-//!    while its address is still verified in the account: whoever reads the emails of that address
-//!    could reset the password anyway. So an intruder whose address has been removed cannot return
-//!    through an earlier notice.
+//! 1. **Seniority.** A link that restores the account goes only to the address verified first in
+//!    the account (and to any others verified at the same time; if no address is verified, to the
+//!    only recipient). The others get a link that locks intruders out: it ends sessions and codes
+//!    and removes the password and the recovery codes. That link works only while its address is
+//!    still verified in the account: whoever reads the emails of that address could reset the
+//!    password anyway. So an intruder whose address has been removed cannot return through an
+//!    earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
 //!    that restores the account invalidates the links of its own notice and all later ones. Earlier
-//!    links still work, because they restore an earlier state. So an intruder can do nothing after
-//!    the first change that would invalidate the first notice.
+//!    links still work, because they restore an earlier state. So nothing that an intruder does
+//!    after the first change can invalidate the first notice.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
 //!    reset through an already verified address invalidates no links; otherwise, an intruder could
@@ -121,9 +121,9 @@ pub struct LostCredentials {
 pub struct Refusal;
 
 impl Snapshot {
-    /// The snapshot without addresses that were neither verified nor for signing in before the
-    /// change, but are one or both in `after`: such addresses count as part of the change, no
-    /// matter when they were added.
+    /// The snapshot without addresses that the change made usable: before it, they were neither
+    /// verified nor for signing in; in `after`, they are one or both. They count as part of the
+    /// change, no matter when they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
         self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
@@ -139,7 +139,7 @@ impl Snapshot {
 impl User {
     /// The recipients of a notice about a change to this user or about a new sign-in: at most
     /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
-    /// the primary one. Only one, because an unverified address may belong to a stranger.
+    /// the primary one. Only one is told, because an unverified address may belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -198,8 +198,8 @@ impl User {
     }
 
     /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
-    /// with what is in `taken`. A link without a snapshot restores nothing: it only locks intruders
-    /// out.
+    /// with the credentials in `taken`. A link without a snapshot restores nothing: it only locks
+    /// intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &LostCredentials) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -217,8 +217,8 @@ impl User {
     }
 
     /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
-    /// that `link` refers to, and locks intruders out, but restores nothing. For cases where
-    /// removing and restoring together would exceed the maximum size of a transaction.
+    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
+    /// restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -245,7 +245,7 @@ impl User {
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &LostCredentials) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
-        // The recipient's address today.
+        // The current state of the recipient's address, which the snapshot may predate.
         let own = self.channel_of(recipient).filter(|own| own.is_verified);
         let released = &self.notices.released;
         let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);
@@ -271,7 +271,7 @@ impl User {
             restored
         });
         self.channels = restored.collect();
-        // An authenticator app's code cannot be used a second time.
+        // The codes already used with an authenticator app stay used.
         let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {

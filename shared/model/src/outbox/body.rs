@@ -1,13 +1,13 @@
 //! The bodies of an email, in a separate item. They are stored from rendering until a day after the
-//! email was sent, skipped or given up, or until it has waited too long. Until then, administrators
-//! can see them; the rest of the entry is kept.
+//! email was sent, skipped or given up, or until it has waited too long. Administrators can see
+//! them until then; the rest of the entry is kept.
 //!
-//! The bodies are most of what an email stores, and each change to an entry is charged for the
-//! whole entry, in the table and in the index of the list. So the bodies are written once, at
-//! rendering, with an expiry. An email with codes is rendered again for sending, so its bodies
-//! expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for
-//! days, so its bodies expire [`WAIT`] after it is due. When the email is sent, skipped or given
-//! up, the expiry is corrected if necessary.
+//! The bodies make up most of an email's data, and each change to an entry is charged for the whole
+//! entry, in the table and in the index of the list. So the bodies are written once, at rendering,
+//! with an expiry. An email with codes is rendered again for sending, so its bodies expire
+//! [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for days, so
+//! its bodies expire [`WAIT`] after it is due. When the email is sent, skipped or given up, the
+//! expiry is corrected if necessary.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late, so readers check the
 //! time themselves. An email without bodies is rendered again for sending.
@@ -22,8 +22,8 @@ use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 
 /// How long the bodies are kept after an email was sent, skipped or given up.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// How long an email without codes can wait, from when it is due, until its bodies must be rendered
-/// again. Unreferenced bodies from a worker that was overtaken are kept as long.
+/// How long after it is due an email without codes can still be sent from its stored bodies; later,
+/// they must be rendered again. Unreferenced bodies from an overtaken worker are kept as long.
 pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Stands for the code of the unsubscribe link. The characters are for private use, so texts do not
@@ -165,8 +165,8 @@ impl OutboxEntry {
         (self, change)
     }
 
-    /// The change to the separate item if `next`, which follows this entry, no longer refers to its
-    /// bodies, because the email's content was edited.
+    /// The change to the separate item if an edit of the content, with the result `next`, discarded
+    /// the bodies.
     pub fn discarded_bodies(&self, next: &Self) -> Option<BodyChange> {
         let had_bodies = self.rendered.as_ref().is_some_and(|mail| mail.kept.is_some());
         (had_bodies && next.rendered.is_none()).then(|| BodyChange::Expire(after(next.updated_at, BODY_LIFE)))

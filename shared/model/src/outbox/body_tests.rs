@@ -27,7 +27,7 @@ fn with_code(scheduled_at: Timestamp) -> OutboxEntry {
     OutboxEntry { scheduled_at, codes: Some(codes), ..entry() }
 }
 
-/// The email after rendering at 2 ms, as it is stored, and its bodies.
+/// The email as stored after rendering at 2 ms, and its bodies.
 fn rendered(entry: OutboxEntry) -> (OutboxEntry, BodyChange) {
     let entry = entry.begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
     let (entry, change) = entry.parted();

@@ -57,7 +57,7 @@ impl CodeVariable {
     }
 }
 
-/// The owner that a variable of an entry is sealed for.
+/// The owner for sealing a variable of an entry.
 pub fn owner(project: &str, entry: &str, variable: &str) -> String {
     format!("mail/{project}/{entry}/{variable}")
 }
@@ -89,7 +89,7 @@ impl Codes {
         self.replace(text, HIDDEN)
     }
 
-    /// Puts `mark` in place of every code in a text, regardless of case.
+    /// Replaces every code in a text with `mark`, regardless of case.
     pub(crate) fn replace(&self, text: &str, mark: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, code| without(&text, code, mark))
     }

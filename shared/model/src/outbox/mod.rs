@@ -114,7 +114,7 @@ pub struct OutboxEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
-    /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last.
+    /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last are kept.
     #[serde(default)]
     pub failures: Vec<Failure>,
     /// When the next attempt is due, if the last one failed and may be repeated.

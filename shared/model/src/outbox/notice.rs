@@ -1,4 +1,4 @@
-//! What happens to a notice, an unrequested email that reports what happened to an account.
+//! The fate of a notice: an unrequested email about an event in an account.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,19 +7,19 @@ use crate::outbox::OutboxEntry;
 use crate::outbox::stage::{SkippedReason, Stage};
 use crate::outbox::status::Move;
 
-/// What happens to a notice.
+/// Whether and when a notice is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is sent.
+    /// The notice is sent.
     Sent,
-    /// It is sent at this time, and covers later ones.
+    /// The notice is sent at this time, and covers later ones.
     Last(Timestamp),
-    /// It is covered by an earlier one.
+    /// An earlier notice covers this one.
     Folded,
 }
 
 impl OutboxEntry {
-    /// The entry with its fate, before rendering. It is not counted again.
+    /// The entry with its fate, before rendering; it is not counted again.
     #[must_use]
     pub fn counted(mut self, fate: Fate) -> Self {
         self.notice = None;

@@ -1,17 +1,16 @@
 //! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
-//! takes one token per recipient. It is sent as soon as the bucket has one of these tokens, and the
-//! next emails wait until the missing ones have been added. So even an email with more recipients
-//! than the bucket can hold is sent, and no project exceeds its rate for long.
+//! takes one token per recipient. It is sent as soon as the bucket has one of these tokens, and
+//! later emails wait until the missing tokens have been added. So even an email with more
+//! recipients than the bucket can hold is sent, and no project exceeds its rate for long.
 //!
 //! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
 //! immediately, since people wait for their codes, but at most about twice the hourly rate is sent
 //! in any hour.
 //!
 //! Anyone can have a project send a code or a notice to an unverified address. Such an email, like
-//! every built-in email to an address that is not verified, takes as many tokens again from a
-//! second bucket, which refills half as fast and holds what that rate refills in half an hour. So
-//! half of the rate is reserved for known recipients, and a flood of emails to unverified addresses
-//! is sent slowly.
+//! every built-in email to an unverified address, also takes the same number of tokens from a
+//! second bucket, which refills half as fast and holds half an hour's refill. So half of the rate
+//! is reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -34,7 +33,7 @@ const BURST: f64 = 0.5;
 pub enum Audience {
     /// Recipients of all emails other than those for [`Self::Strangers`].
     Known,
-    /// Addresses, not known to be verified, that are sent a built-in email; see
+    /// Recipients of a built-in email whose addresses are not known to be verified; see
     /// [`OutboxEntry::is_to_stranger`].
     Strangers,
 }
@@ -186,7 +185,7 @@ mod tests {
             (bucket, sent) = (next, sent + taken);
         }
         assert_eq!(sent, 60 + 120);
-        // Known recipients can only use what strangers left.
+        // Known recipients can use only the tokens that strangers left.
         let (bucket, taken) = bucket.take(Audience::Known, 1000, at(3600));
         assert_eq!(taken, 240 - 2);
         assert_eq!(bucket.take(Audience::Strangers, 1000, at(3600)).1, 0);

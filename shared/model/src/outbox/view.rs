@@ -44,9 +44,9 @@ pub struct OutboxView {
     pub scheduled_at_millis: Millis,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// The draft from which the email was created; `null` if there is none.
+    /// The draft that the email was created from; `null` if there is none.
     pub email_draft_id: Option<Uuid>,
-    /// The template from which the email was created; `null` if there is none.
+    /// The template that the email was created from; `null` if there is none.
     pub email_programmatic_call_template_id: Option<Uuid>,
     /// The number of failed attempts to send.
     pub send_retries: usize,

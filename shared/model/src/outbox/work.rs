@@ -13,12 +13,12 @@ use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendere
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
 /// KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
-/// How long the mail service may accept no emails before an email is given up, in milliseconds.
+/// How long the mail service may refuse all emails before an email is given up, in milliseconds.
 const UNAVAILABLE_TIMEOUT: Millis = 24 * HOUR;
 /// Refusals further apart than this are not consecutive: in between, the email waited for something
 /// else, such as its project's quota or a pause.
 const APART: Millis = 6 * HOUR;
-/// The maximum length of what an entry keeps about a failure, in characters.
+/// The maximum length of each text about a failure, in characters.
 const MAX_FAILURE_TEXT: usize = 1_000;
 const HOUR: Millis = 3_600_000;
 /// The approximate size of an entry without its texts and variables, in bytes.

@@ -3,8 +3,8 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended (expired or
-//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops those that ended
-//! earlier and, if many are left, those created first.
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops keys that ended earlier
+//! and, if many ended keys are left, those created first.
 
 pub mod owner;
 pub mod text;
@@ -96,7 +96,7 @@ impl Creator {
     }
 }
 
-/// What the creator of a key chooses.
+/// The properties of a new key, chosen by its creator.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// A description of 1 to [`MAX_DESCRIPTION`] characters.
@@ -149,8 +149,8 @@ impl OwnedKey {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
 
-    /// Whether a use of the key must be recorded: there is no recorded use, or it is at least
-    /// [`USE_PRECISION`] old.
+    /// Whether a use of the key must be recorded: there is no recorded use, or the recorded one is
+    /// at least [`USE_PRECISION`] old.
     pub fn is_use_news(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
     }

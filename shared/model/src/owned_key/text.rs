@@ -9,7 +9,7 @@
 //! | owner | 32 | the UUID of the user or team in hexadecimal |
 //! | type | 4 | `user` or `team` |
 //! | flags | 1 | bit 0: issued by a self-hosted deployment (always set), bit 1: public |
-//! | marker | 9 | [`MARKER`], by which secret scanners recognize a key |
+//! | marker | 9 | [`MARKER`], for secret scanners |
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
 //! The key contains its owner, so a check reads the owner's item and needs no index. The checksum
@@ -108,7 +108,7 @@ impl KeyText {
         &self.text
     }
 
-    /// The last four characters, by which people recognize a key.
+    /// The last four characters, which help people recognize a key.
     pub fn last_four(&self) -> &str {
         self.text().get(LENGTH - 4..).unwrap_or_default()
     }

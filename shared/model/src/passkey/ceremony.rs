@@ -22,7 +22,8 @@ use crate::user::passkey::{Assertion, Passkey};
 
 /// The maximum number of transports stored with a passkey; the standard has six.
 const MAX_TRANSPORTS: usize = 8;
-/// The longest transport, in bytes; longer ones are omitted. The standard's have at most ten.
+/// The longest transport, in bytes; longer ones are omitted. The standard's transports have at most
+/// ten.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
@@ -91,10 +92,10 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The unproved user of the passkey in an authentication response: the one it claims or, if its
-/// `userHandle` is `null` or absent, the known `owner`. Authenticators that do not store a
-/// passkey's user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than
-/// `owner`, or if there is neither.
+/// The user claimed by an authentication response, without proof: the one in its `userHandle` or,
+/// if that is `null` or absent, the known `owner`. Authenticators that do not store a passkey's
+/// user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than `owner`,
+/// or if there is neither.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -149,9 +150,9 @@ pub fn register(
 /// checked when the use is recorded ([`User::use_passkey`]).
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
-/// refuses a response in which it has. But updates of password managers have changed it, and
-/// refusing would lock the user of such a passkey out permanently. The signature covers the flag,
-/// so only the holder of the same key can change it: the new value is recorded.
+/// refuses a response with a changed flag. But updates of password managers have changed it, and a
+/// refusal would lock the user of such a passkey out permanently. The signature covers the flag, so
+/// only the holder of the same key can change it: the new value is recorded.
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<AssertionResponse>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {

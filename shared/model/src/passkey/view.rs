@@ -14,7 +14,7 @@ pub struct PasskeyRead {
     pub id: PasskeyId,
     /// The user who has the passkey.
     pub user_id: UserId,
-    /// The name by which the user recognizes the passkey.
+    /// The name that the user sees.
     #[schema(example = "iCloud Keychain")]
     pub name: String,
     /// The domain that the passkey belongs to: its relying party id.

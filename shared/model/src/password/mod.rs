@@ -49,7 +49,7 @@ pub enum Weakness {
 pub struct Rules<'a> {
     /// The minimum length, in characters.
     pub min_length: usize,
-    /// The project's name, which is not a good password.
+    /// The project's name, which is refused as a password.
     pub project_name: &'a str,
 }
 
@@ -64,8 +64,8 @@ pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIter
     }
 }
 
-/// Checks a password imported by a server: 1 to 128 characters, no matter how easy to guess. It
-/// belongs to a user of another service, who should sign in here with the same one.
+/// Checks a password imported by a server: 1 to 128 characters, even if easy to guess, so that
+/// users of another service can sign in here with the same password.
 pub fn check_imported(password: &Password) -> Result<(), PasswordRefusal> {
     match password.secret().expose_secret().chars().count() {
         0 => Err(PasswordRefusal::TooShort(1)),

@@ -1,5 +1,5 @@
-//! Permissions of a project: their ids, which other permissions each contains, and which are
-//! granted by default (`rbac`).
+//! Permissions of a project: their ids, the permissions that each contains, and the default
+//! permissions (`rbac`).
 //!
 //! A team permission applies within one team, a project permission everywhere in the project. A
 //! permission may contain others of its scope, which its holders then hold too. System permissions,

@@ -1,14 +1,14 @@
-//! The paths to which OAuth providers send users back.
+//! The callback paths of OAuth providers.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Whether OAuth providers send users back to this URL on a deployment of this service. The
-/// operation there hands the code in the query to the provider named in the path, and any project
-/// can have its own provider: using such a URL as a callback would give the project's codes away.
+/// Whether this URL is a callback of OAuth providers on a deployment of this service. The operation
+/// there sends the code in the query to the provider named in the path, which may be any project's
+/// own provider. So using the URL as an app's callback would give the app's codes away.
 ///
 /// The host does not matter: a deployment has several, possibly with a path prefix. Spellings that
-/// a proxy might correct count, too.
+/// a proxy might correct count too.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let mut segments: Vec<&str> = Vec::new();

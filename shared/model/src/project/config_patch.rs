@@ -27,7 +27,7 @@ use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigPatch {
-    /// Whether users may sign up with client access, also as anonymous users.
+    /// Whether users may sign up with client access, including as anonymous users.
     pub sign_up_enabled: Option<bool>,
     /// Whether users may sign in with a password.
     pub credential_enabled: Option<bool>,
@@ -89,8 +89,8 @@ pub struct ConfigPatch {
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// Requests per hour, 1 to 1,000,000, above which the project is suspicious: once for OAuth
-    /// flows, and once for sign-ups and emails together.
+    /// The usual number of requests per hour, 1 to 1,000,000; above it, the project is suspicious.
+    /// OAuth flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: Option<MergeStrategy>,

@@ -42,8 +42,8 @@ pub struct NewProject {
     /// The progress of the set-up in a dashboard, without effect on the service. Default:
     /// `completed`.
     pub onboarding_status: Option<OnboardingStatus>,
-    /// Accepted for published SDKs, and ignored: projects show whether the public URL of the API
-    /// uses plain HTTP.
+    /// Accepted for published SDKs and ignored: in responses, the field says whether the public URL
+    /// of the API uses plain HTTP.
     pub is_development_environment: Option<bool>,
     /// The settings that differ from the defaults.
     pub config: Option<ConfigPatch>,

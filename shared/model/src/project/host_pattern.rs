@@ -5,8 +5,8 @@ use url::Host;
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern. Each takes a pass over the host, in every request
-/// with a URL, and hosts have few labels.
+/// The maximum number of wildcards in a pattern. Each wildcard takes a pass over the host, in every
+/// request with a URL, and hosts have few labels.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
 /// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a
@@ -19,7 +19,7 @@ pub(crate) fn ascii_form(host: &str) -> String {
 }
 
 /// The form of a pattern's host in URLs: an IP address or a percent-encoded name has several
-/// spellings, only one of which would match.
+/// spellings, and only one would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);
@@ -47,8 +47,8 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 /// characters except dots. A pattern from an earlier version with too many wildcards matches
 /// nothing.
 ///
-/// The time grows only with the product of both lengths, and hosts are short: whoever sets a
-/// project's domains shares the process with others.
+/// The time grows only with the product of both lengths, and hosts are short. So no project's
+/// patterns can slow down the requests of other projects in the same process.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Every part of a pattern stands for at least one character.
     let min = pattern.len() - pattern.matches("**").count();

@@ -39,7 +39,7 @@ pub enum KeyArea {
     Webhooks,
 }
 
-/// What a permission allows.
+/// The operations that a permission allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum KeyAction {

@@ -1,5 +1,5 @@
 //! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
-//! may later replace one of them.
+//! may later replace a single key.
 //!
 //! A key is shown only once, when it is created. The set keeps its last four characters, so that
 //! people can tell the keys apart.
@@ -51,7 +51,7 @@ pub struct KeySet {
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
-    /// The digest by which requests look up the key.
+    /// The digest, which requests use to look up the key.
     pub digest: Digest,
     /// The last four characters.
     pub last_four: String,

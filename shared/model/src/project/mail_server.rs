@@ -51,8 +51,8 @@ pub struct MailServerInput {
 }
 
 impl MailServer {
-    /// The owner that the password for this user name is sealed for. A sealed password copied to
-    /// another project, server or user name cannot be unsealed.
+    /// The owner for sealing the password for this user name. A sealed password copied to another
+    /// project, server or user name cannot be unsealed.
     pub fn password_owner(&self, project: &str, username: &str) -> String {
         format!("{project}/{username}@{}:{}", self.host, self.port)
     }

@@ -59,7 +59,7 @@ pub struct Project {
     pub id: ProjectId,
     /// The name that users see, in emails and on pages.
     pub display_name: String,
-    /// What the project is for; may be empty.
+    /// The purpose of the project; may be empty.
     #[serde(default)]
     pub description: String,
     /// A square logo.
@@ -104,7 +104,7 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectConfig {
-    /// Whether users may sign up with client access, also as anonymous users.
+    /// Whether users may sign up with client access, including as anonymous users.
     pub sign_up_enabled: bool,
     /// Whether users may sign in with a password.
     pub credential_enabled: bool,
@@ -144,7 +144,7 @@ pub struct ProjectConfig {
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
     /// Providers that users cannot sign in with: `allowSignIn` is false, or no level sets their
-    /// `type`. They keep their secrets as long as a level sets their client id.
+    /// `type`. They keep their secrets while a level sets their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// The first registrations of providers that were removed, or whose issuer or client has
@@ -289,8 +289,8 @@ impl OAuthProvider {
     }
 }
 
-/// The owner that a provider's client secret is sealed for. A sealed secret copied to another
-/// project or provider cannot be unsealed.
+/// The owner for sealing a provider's client secret. A sealed secret copied to another project or
+/// provider cannot be unsealed.
 pub fn secret_owner(project: &str, provider: &str) -> String {
     format!("{project}/{provider}")
 }

@@ -4,7 +4,7 @@
 
 use url::Url;
 
-/// The scheme of native apps with the published SDK.
+/// The scheme of native apps that use the published SDK.
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
 /// Whether a scheme can belong to a native app: it has a dot, like a domain name in reverse order
@@ -15,8 +15,8 @@ pub(super) fn is_scheme(scheme: &str) -> bool {
 }
 
 /// Reads an entry of the trusted domains, such as `com.example.app:/callback`; `None` if it is not
-/// a redirect to a native app. Without host and path, as in `com.example.app://`, it stands for
-/// every URL of the scheme.
+/// a redirect to a native app. An entry without host and path, as in `com.example.app://`, stands
+/// for every URL of the scheme.
 pub(super) fn parse(entry: &str) -> Option<Url> {
     let (scheme, rest) = entry.split_once(':')?;
     let is_plain = (rest.is_empty() || rest.starts_with('/')) && !rest.contains(['*', '?', '#', '@', '\\', ' ']);

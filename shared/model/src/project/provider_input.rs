@@ -95,7 +95,7 @@ pub fn set_provider(
     let all = &mut config.oauth_providers;
     let place = all.iter().position(|provider| provider.id == input.id);
     if place.is_none() && all.len() >= MAX_PROVIDERS {
-        return Err(invalid("id", "must be that of an existing provider, because a project has at most 50"));
+        return Err(invalid("id", "must be the id of an existing provider, because a project has at most 50"));
     }
     let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
     let old = place.map(|place| &all[place]).or(idle).cloned();
@@ -126,8 +126,8 @@ impl ProviderInput {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
-    /// The input, completed with existing values that a list of all providers would clear if they
-    /// were absent: a new secret must not open an app of one tenant to all tenants.
+    /// The input with the existing values of fields that are absent and that a list of all
+    /// providers would clear: a new secret must not open a single-tenant app to all tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),

@@ -11,8 +11,8 @@ use crate::project::{callback_path, native_redirect};
 /// The longest accepted URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A domain trusted by the project: an origin, whose host may have wildcards, and the path of its
-/// handler pages. In place of an origin, a redirect to a native app.
+/// A domain trusted by the project: an origin, whose host may have wildcards, or a redirect to a
+/// native app; and the path of its handler pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
     /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
@@ -66,8 +66,8 @@ impl RedirectUrl {
         Self(url)
     }
 
-    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: what
-    /// remains when an app removes the parameters added by a redirect.
+    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: the URL
+    /// that an app obtains when it removes the parameters added by a redirect.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;
@@ -195,9 +195,9 @@ impl RedirectRefusal {
     }
 }
 
-/// Whether the host is `localhost`, a name below it, in 127.0.0.0/8, or `[::1]` (RFC 8252 §7.3 and
-/// §8.3); the port does not matter. The scheme must be http or https, because a URL such as
-/// `intent://localhost` opens an app.
+/// Whether the host is `localhost`, a name below it, an address in 127.0.0.0/8, or `[::1]` (RFC
+/// 8252 §7.3 and §8.3); the port does not matter. The scheme must be http or https, because a URL
+/// such as `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
     if !matches!(url.scheme(), "http" | "https") {
         return false;
@@ -219,8 +219,8 @@ enum Port {
     Unnamed,
 }
 
-/// Whether an http URL has a loopback address. A pattern with this address and no port trusts it at
-/// every port: a native app listens on whatever port is free (RFC 8252 §7.3).
+/// Whether an http URL has a loopback address. A pattern with this address and no port trusts the
+/// address at every port: a native app listens on whatever port is free (RFC 8252 §7.3).
 fn is_of_native_app(url: &Url) -> bool {
     url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
@@ -251,8 +251,8 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     Some((scheme, host, port))
 }
 
-/// Validates a domain setting: an http or https origin, with a few wildcards, only in the host or
-/// as the whole port; or a redirect to a native app.
+/// Validates a domain setting: an http or https origin, which may have a few wildcards in its host
+/// and the wildcard `*` as its port, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());

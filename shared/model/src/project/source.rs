@@ -31,7 +31,7 @@ pub enum ConfigSource {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow_path: Option<String>,
     },
-    /// An unknown place, such as a command line.
+    /// An unknown source, such as a command line.
     #[deserr(rename = "pushed-from-unknown")]
     PushedFromUnknown,
     /// No source: the configuration is changed only in Gatelet.

@@ -31,7 +31,7 @@ pub struct ClientProject {
 /// The settings that apps need.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientConfig {
-    /// Whether users may sign up with client access, also as anonymous users.
+    /// Whether users may sign up with client access, including as anonymous users.
     pub sign_up_enabled: bool,
     /// Whether users may sign in with a password.
     pub credential_enabled: bool,
@@ -72,7 +72,7 @@ pub struct AdminProject {
     pub id: ProjectId,
     /// The name that users see.
     pub display_name: String,
-    /// What the project is for; may be empty.
+    /// The purpose of the project; may be empty.
     pub description: String,
     /// A square logo.
     pub logo_url: Option<String>,
@@ -155,8 +155,8 @@ pub struct AdminConfig {
     pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// Requests per hour above which the project is suspicious: once for OAuth flows, and once for
-    /// sign-ups and emails together.
+    /// The usual number of requests per hour; above it, the project is suspicious. OAuth flows are
+    /// counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 

@@ -48,7 +48,7 @@ pub struct ProviderAccountRead {
     pub provider_config_id: String,
     /// The provider's id in the catalog, or `oidc` for any other issuer.
     pub r#type: String,
-    /// Whether the account signs the user in.
+    /// Whether the user can sign in with the account.
     pub allow_sign_in: bool,
     /// Whether the app may get the provider's access tokens for the account.
     pub allow_connected_accounts: bool,
@@ -58,7 +58,7 @@ pub struct ProviderAccountRead {
 }
 
 impl ProviderAccountRead {
-    /// A user's provider account in the form for an access level.
+    /// A user's provider account, as callers with this access level read it.
     pub fn of(user: UserId, account: &ProviderAccount, level: Level) -> Self {
         Self {
             user_id: user,

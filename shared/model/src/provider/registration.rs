@@ -8,7 +8,8 @@
 //! The project records a provider's first registration once the registration changes. Accounts of
 //! the first issuer do not store an issuer, like accounts from earlier versions, and tokens from
 //! earlier versions do not store a registration: both belong to the first one. For a provider
-//! configured by an earlier version, the first registration is the one it had at the update.
+//! configured by an earlier version, the first registration is its registration at the time of the
+//! update.
 
 use serde::{Deserialize, Serialize};
 

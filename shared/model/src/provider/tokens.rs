@@ -11,7 +11,7 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long a provider is not asked again about a token that it has issued or accepted. It is
+/// How long a provider need not be asked again about a token that it has issued or accepted. It is
 /// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's answer to a report, or a new short-lived token, serves further requests:
@@ -41,11 +41,11 @@ pub struct ProviderTokens {
     /// replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// While a request refreshes the access token: until when no other request may refresh it.
+    /// Until when no other request may refresh the access token, while one request refreshes it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer that issued the tokens and the client that they were issued to, for which they
-    /// are sealed; absent in tokens from earlier versions
+    /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
+    /// both. Absent in tokens from earlier versions
     /// ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
@@ -53,8 +53,7 @@ pub struct ProviderTokens {
     /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
-    /// The last report that the provider answered with this access token: it then issued or
-    /// confirmed the token.
+    /// The last report that the provider answered by issuing or confirming this access token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_report: Option<Report>,
 }
@@ -62,7 +61,7 @@ pub struct ProviderTokens {
 /// A caller's report that an access token failed at the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// When the provider answered it.
+    /// When the provider answered the report.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
     /// Whether the answer holds for 30 seconds without asking again. After the first new token, the
@@ -80,20 +79,20 @@ pub struct NewTokens {
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether they replace tokens with further scopes: if the flow was begun to link the account,
-    /// or with a `provider_scope`.
+    /// Whether the tokens replace tokens with further scopes: true if the flow was begun to link
+    /// the account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }
 
 impl ProviderTokens {
-    /// Whether this provider's tokens permit everything that these scopes would, which are
+    /// Whether this provider's tokens permit everything that the wanted scopes would. Scopes are
     /// separated by spaces or commas ([`catalog::scopes`]).
     pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
-    /// Whether the access token is valid for at least this time, as far as known.
+    /// Whether the access token is valid for at least this time or has no known expiry.
     pub fn lives(&self, min: SignedDuration, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
@@ -131,7 +130,7 @@ impl ProviderTokens {
 }
 
 impl NewTokens {
-    /// The tokens to store for an account with the tokens `old`; `None` to keep these.
+    /// The tokens to store for an account with the tokens `old`; `None` to keep `old`.
     ///
     /// A plain sign-in does not take away any access that the user has granted: usable tokens with
     /// scopes that the new ones lack are kept. If the provider issues no refresh token, which many

@@ -1,9 +1,9 @@
 //! Sign-ins of command-line tools, confirmed by a signed-in user in a browser.
 //!
 //! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
-//! The login code is derived from the polling code, so either code finds the one item, and someone
-//! who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also
-//! shows a [`UserCode`], which stands for the login code.
+//! The login code is derived from the polling code, so either code leads to the same item, but
+//! someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool
+//! also shows a [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -128,8 +128,8 @@ impl UserCode {
         Self(code)
     }
 
-    /// Parses what someone typed: case, spaces and dashes do not matter ([`typed`]). `None` if the
-    /// rest is not eight of [`TYPED_LETTERS`].
+    /// Parses a typed code: case, spaces and dashes do not matter ([`typed`]). `None` if the rest
+    /// is not eight of [`TYPED_LETTERS`].
     pub fn parse(text: &str) -> Option<Self> {
         let code = typed(text).to_ascii_uppercase();
         (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))
@@ -140,7 +140,7 @@ impl UserCode {
         format!("{}-{}", &self.0[..4], &self.0[4..])
     }
 
-    /// The digest under which the code is stored.
+    /// The digest, which is the key of the stored code.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.0)
     }

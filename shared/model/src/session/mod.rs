@@ -1,4 +1,4 @@
-//! Sessions, each of which has a refresh token.
+//! Sessions, each with a refresh token.
 
 pub mod cli;
 pub mod refresh_token;
@@ -45,7 +45,7 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// When the user last authenticated in the session. Absent from sessions started by earlier
-    /// versions, for which `created_at` counts instead.
+    /// versions; `created_at` then counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
@@ -55,13 +55,13 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
-/// The limits of a session derived from another one, which it must not exceed.
+/// The limits that a session derived from another one must not exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
     /// When the other session ends; the derived one does not end later.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Whether the other session is an impersonation; the derived one is then one, too.
+    /// Whether the other session is an impersonation; the derived one is then an impersonation too.
     pub is_impersonation: bool,
     /// When the user last authenticated in the other session; the derived one does not record a
     /// later time.

@@ -1,12 +1,10 @@
 //! Refresh tokens of 90 characters: the ids of the user and the session, each as 32 hexadecimal
 //! digits, and 26 characters that prove that the caller was given the token.
 //!
-//! The ids find the session without another item. They are not secret: access tokens contain them.
-//! The 26 characters are Crockford base32 and have 130 random bits.
-//!
-//! Tokens from earlier versions have 45 characters and are found by a claim. The first 19 are the
-//! random part of the session's id (RFC 9562 §5.7: 74 bits and the variant) in hexadecimal digits;
-//! in still older tokens, all 45 are random.
+//! The selector is the random part of the session's id (RFC 9562 §5.7: 74 bits and the variant) in
+//! hexadecimal digits, so the claim can be found by the token or the id, without an index. It is
+//! not secret: access tokens contain the id. The 26 characters are Crockford base32 and have 130
+//! random bits. Tokens from earlier versions are 45 random characters.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;

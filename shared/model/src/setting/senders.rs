@@ -3,7 +3,7 @@
 
 use crate::email::{Email, InvalidEmail};
 
-/// The deployment's own address, and those that projects may use instead.
+/// The deployment's own address, and the addresses that projects may use instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Senders {
     own: String,

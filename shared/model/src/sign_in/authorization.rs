@@ -22,7 +22,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
-/// cookie binds the flow to the browser in which it began.
+/// cookie binds the flow to the browser that began it.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.
@@ -133,7 +133,7 @@ pub struct ProviderRequest<'a> {
     pub challenge: &'a str,
     /// The nonce for the ID token.
     pub nonce: &'a str,
-    /// What the flow asks for.
+    /// The requested scopes and parameters.
     pub asked: &'a RequestedAccess,
 }
 
@@ -147,12 +147,12 @@ pub struct RequestedAccess {
 }
 
 impl RequestedAccess {
-    /// What a flow asks for, from a provider of the catalog or from another issuer, with or without
-    /// the scope `offline_access`: to sign in or, if it links an account or the app wants further
-    /// scopes, also for a refresh token.
+    /// The access that a flow requests from a provider of the catalog, or from another issuer with
+    /// or without the scope `offline_access`. A flow that links an account or wants further scopes
+    /// also requests a refresh token.
     ///
-    /// Only the latter may cause the provider to ask for consent again: some ask administrators,
-    /// some ask at each sign-in.
+    /// Only such a flow may cause the provider to ask for consent again: some providers ask
+    /// administrators, some ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);

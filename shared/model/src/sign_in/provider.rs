@@ -13,12 +13,12 @@ pub struct Situation<'a> {
     pub purpose: Purpose,
     /// The user to link the account to, or the anonymous user to upgrade; `None` in other flows.
     pub flow_user: Option<UserId>,
-    /// The user of the provider account, and whether it may be used to sign in.
+    /// The user of the provider account, and whether the account may be used to sign in.
     pub account_owner: Option<(UserId, bool)>,
     /// The address reported by the provider, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
-    /// The user who signs in with that address in this project, and whether it has been proved
-    /// here.
+    /// The user who signs in with that address in this project, and whether the address has been
+    /// proved here.
     pub email_owner: Option<(UserId, bool)>,
     /// The project's strategy if another user signs in with the address.
     pub strategy: MergeStrategy,

@@ -35,18 +35,18 @@ pub struct MfaAttempt {
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
-    /// What an authorization code determines about the session; absent if the sign-in began without
-    /// one, and in attempts from earlier versions.
+    /// The session data of the authorization code that led to the sign-in; absent if the sign-in
+    /// began without a code, and in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<CodeSession>,
-    /// The provider account with which the sign-in began, if it is yet to be added to the user:
+    /// The provider account that the sign-in began with, if it is yet to be added to the user:
     /// someone who proved only the address must not add another first factor. Removed when the
     /// attempt is completed. Absent in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
-    /// The provider's tokens for the account with which the sign-in began, to be stored when the
-    /// attempt is completed, and then removed here. Absent if there are none, if they are in
-    /// `to_attach`, and in attempts from earlier versions.
+    /// The provider's tokens for the account that the sign-in began with; stored, and removed here,
+    /// when the attempt is completed. Absent if there are none, if they are in `to_attach`, and in
+    /// attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
 }
@@ -61,13 +61,13 @@ pub struct Attach {
     pub tokens: Option<ProviderTokens>,
 }
 
-/// What the authorization code that led to a sign-in determines about the session.
+/// The properties of a session that follow from the authorization code that led to the sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeSession {
     /// The id of the session, which is in the redeemed code: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,
-    /// If the flow links an account, the limits of the session in which it began; otherwise absent.
+    /// If the flow links an account, the limits of the session that began it; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SessionLimits>,
 }
@@ -89,7 +89,7 @@ impl MfaAttempt {
         }
     }
 
-    /// Whether the user is still in the epochs in which the sign-in began.
+    /// Whether the user's epochs have not changed since the sign-in began.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }

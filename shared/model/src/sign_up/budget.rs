@@ -8,19 +8,19 @@
 
 /// The maximum number of steps for a project's rules together. A step is about a tenth of a
 /// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take
-/// much less than their bound, which is for the longest address.
+/// much less than their bound, which assumes the longest address.
 pub const MAX_STEPS: u64 = 40_000;
 /// The maximum memory for a project's compiled rules together, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// The work and memory left to an evaluation.
+/// The remaining work and memory of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     steps: u64,
     bytes: usize,
 }
 
-/// A condition exceeds what is left of the budget.
+/// A condition exceeds the remaining budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BudgetRefusal {
     #[error(

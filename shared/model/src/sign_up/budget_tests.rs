@@ -118,7 +118,7 @@ fn a_comparison_costs_by_the_size_of_the_pattern_and_of_the_text() {
     assert!(steps_of_matching(large, 256) > 60 * steps_of_matching(large, 2));
 }
 
-/// Expressions with calls of `probe`, which records how often it is called, and with what.
+/// Expressions with calls of `probe`, which records its calls and their arguments.
 fn probed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("email".to_owned()), Just("'abcdefgh'".to_owned()), Just("x".to_owned())];
     let text = leaf.prop_recursive(5, 24, 3, |inner| {

@@ -59,7 +59,7 @@ pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
         }
     }
     let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    // Disabled rules must be valid, too, but do not use up the budget of the others.
+    // Disabled rules must be valid too, but do not use up the budget of the others.
     for is_on in [true, false] {
         let chosen = rules.iter().filter(|rule| rule.enabled == is_on);
         let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();

@@ -1,10 +1,10 @@
 //! An upper bound on the work of a condition, from its text alone: the sum over the nodes of its
-//! syntax tree, each with the bytes that it reads or copies. Each value has a bound, too, as
+//! syntax tree, each with the bytes that it reads or copies. Values have bounds too, because
 //! operators such as `+` make longer ones.
 //!
 //! Macros such as `map` and `exists` multiply the work of their body, and would do so again and
 //! again if nested or chained. So a macro may be neither in the body nor in the list of another
-//! one.
+//! macro.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
@@ -54,11 +54,11 @@ pub(crate) enum Refusal {
 /// An upper bound on a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
-    /// Its bytes, including its elements.
+    /// The bytes of the value, including its elements.
     bytes: u64,
-    /// The number of its elements.
+    /// The number of elements.
     items: u64,
-    /// The bytes of its largest element.
+    /// The bytes of the largest element.
     item: u64,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn estimate(expression: &IdedExpr, patterns: &mut Patterns, budget: &
     Ok(Cost { steps: bound.steps, nodes, copies: walk.copies, bytes, invalid: walk.invalid })
 }
 
-/// Where an expression is.
+/// The location of an expression.
 enum Scope {
     /// Outside macros.
     Condition,
@@ -119,7 +119,7 @@ impl Size {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
-    /// An element of which only the bytes are known; it may be a list.
+    /// An element of this many bytes; it may be a list.
     fn from_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
@@ -272,7 +272,7 @@ fn body(each: &ComprehensionExpr, element: Size, result: Size) -> Scope {
     Scope::Body([(each.iter_var.clone(), element), (each.accu_var.clone(), result)])
 }
 
-/// Whether the parser copied what is within this node: a call other than an operator, or a macro.
+/// Whether the parser copied the content of this node: a call other than an operator, or a macro.
 fn is_copied(expression: &Expr) -> bool {
     match expression {
         Expr::Call(call) => call.func_name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.')),

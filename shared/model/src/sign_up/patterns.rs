@@ -10,7 +10,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::sign_up::budget::{Budget, BudgetRefusal};
 
-/// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not tell a compiled
+/// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not report a compiled
 /// size, only whether a limit was exceeded.
 const SIZES: [usize; 13] = [512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
 /// The largest compiled size of a regular expression that is compiled on use.
@@ -25,7 +25,7 @@ const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
 /// state, so a smaller one would be tried in vain.
 const MIN_PER_BYTE: usize = 16;
-/// How many pairs of a compiled byte and a byte of the text take a step of comparison. Each byte of
+/// How many pairs of a compiled byte and a byte of the text are compared in one step. Each byte of
 /// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
 

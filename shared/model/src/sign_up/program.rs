@@ -1,6 +1,5 @@
 //! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time, regardless of the rules. A rule that exceeds what earlier rules left of the budget is
-//! skipped.
+//! time, regardless of the rules. A rule that exceeds the budget left by earlier rules is skipped.
 
 use std::sync::{Arc, LazyLock};
 
@@ -50,9 +49,9 @@ pub enum Status {
     NotMatched,
     /// The rule is disabled.
     Disabled,
-    /// The condition cannot be evaluated for this sign-up, or would exceed the budget, which counts
-    /// as false. When the rule was set, the condition was checked with sample values only, or by an
-    /// earlier version.
+    /// The condition cannot be evaluated for this sign-up, or would exceed the budget; the
+    /// condition then counts as false. When the rule was set, the condition was checked with sample
+    /// values only, or by an earlier version.
     Error(String),
 }
 

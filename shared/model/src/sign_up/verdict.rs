@@ -26,13 +26,13 @@ pub struct Verdict<'a> {
 }
 
 /// A sign-up rule of the project, or the default action, rejected the sign-up. Only administrators
-/// can see which.
+/// can see which one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Refusal;
 
 /// Evaluates rules in this thread. If other projects' requests wait for this thread, use
-/// [`Program::run`] in another one, and then [`judge`].
+/// [`Program::run`] in another thread, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }

@@ -1,8 +1,8 @@
 //! Invitations to teams. A user may accept an invitation sent to one of the user's verified
 //! addresses: with its code or, if the address is confirmed
 //! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
-//! invitations. Someone who has a stranger's address in an account, and got the stranger to click a
-//! link, must not see or use invitations to that address.
+//! invitations. Someone who added a stranger's address to an account and got the stranger to click
+//! a link must not see or use invitations to that address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -43,7 +43,7 @@ pub struct Invitation {
     /// and in invitations from versions that did not store it.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
-    /// The digest under which the invitation's code is stored.
+    /// The digest of the code's nonce, which is the key of the stored code.
     pub nonce_digest: Digest,
     /// Whether the invitation was accepted.
     #[serde(default)]

@@ -38,8 +38,8 @@ pub struct Team {
     /// When the team was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// The user who created it with client access, and whose quota it counts against; absent if a
-    /// server or a project setting created it.
+    /// The user who created the team with client access; the team counts against this user's quota.
+    /// Absent if a server or a project setting created the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub founder: Option<UserId>,
     /// The picture.
@@ -245,7 +245,7 @@ pub struct ProjectPermission {
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as in lists; if `recursive`, with the contained ones.
+/// The permissions of a member, as in lists; if `recursive`, including contained permissions.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }

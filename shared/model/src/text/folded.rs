@@ -1,13 +1,13 @@
-//! The form in which searches compare texts, of users and of the public content: neither case nor
+//! The form that searches use to compare texts about users and public content: neither case nor
 //! accents matter, so `nunez` finds Núñez.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The maximum number of words in a search. A request has room for thousands, each of which would
-/// be compared with every text.
+/// The maximum number of words in a search. A request has room for thousands, and each word is
+/// compared with every text.
 pub const MAX_SEARCHED_WORDS: usize = 16;
 
-/// Letters without a decomposition, and what people type instead.
+/// Letters without a decomposition, and the letters that people type instead.
 const PLAIN: [(char, &str); 12] = [
     ('ς', "σ"),
     ('ß', "ss"),
@@ -23,8 +23,8 @@ const PLAIN: [(char, &str); 12] = [
     ('þ', "th"),
 ];
 
-/// The form in which texts are compared: lower case, without the accents of Latin, Greek and
-/// Cyrillic letters, and with one space between words.
+/// The form used to compare texts: lower case, without the accents of Latin, Greek and Cyrillic
+/// letters, and with one space between words.
 pub fn folded(text: &str) -> String {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
     let mut plain = String::with_capacity(decomposed.len());

@@ -170,7 +170,7 @@ pub fn to_line(text: &str, max_chars: usize) -> String {
 }
 
 /// A string for a terminal: one line, with escapes for characters that are not permitted in a name.
-/// A terminal obeys some of these characters, and does not show others.
+/// Terminals obey some of these characters, and hide others.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (character, fits) in judged(text) {
@@ -185,7 +185,7 @@ pub fn plain(text: &str) -> String {
 
 /// A name for use in an email, changed so that mail programs do not turn it into a link. A word
 /// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
-/// and after every dot, including East Asian ones, unless a space or nothing follows.
+/// and after every dot, including East Asian ones, unless a space follows or the name ends.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names stored by earlier versions may contain characters that `check` rejects.

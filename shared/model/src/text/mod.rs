@@ -1,5 +1,5 @@
-//! Rules for names, how bytes, JSON and long texts are stored, how searches compare texts, and the
-//! schemas of responses in two forms.
+//! Rules for names, the storage of bytes, JSON and long texts, the comparison of texts in searches,
+//! and the schemas of responses in two forms.
 
 pub mod bytes;
 pub mod either;

@@ -1,4 +1,4 @@
-//! What a change to a user adds to the trail: events and targets.
+//! The events and targets that a change to a user adds to the trail.
 
 use crate::email::Email;
 use crate::notice::change::changes;

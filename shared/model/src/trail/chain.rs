@@ -64,7 +64,7 @@ impl CoveredEntry {
         time_of(&self.position)
     }
 
-    /// Whether the entry is older than any that need not be linked yet ([`MAX_LAG`]).
+    /// Whether the entry is so old that it must have a link ([`MAX_LAG`]).
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.at().is_none_or(|at| after(at, MAX_LAG) < now)
     }

@@ -21,14 +21,13 @@ pub enum Problem {
     /// An entry differs from the record in its link.
     #[error("entry {0} was changed")]
     EntryChanged(String),
-    /// The entry's time or id differs from that of its place in the table, or the entry never
-    /// expires.
+    /// The entry's time or id does not match its place in the table, or the entry never expires.
     #[error("entry {0} does not fit its place in the table: it was changed or backdated")]
     EntryMisplaced(String),
     /// The entry is older than the project, so lists leave it out.
     #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
     EntryHidden(String),
-    /// The entry has not been linked for longer than a worker may take.
+    /// The entry has had no link for longer than a worker may take.
     #[error("entry {0} has had no link for more than a day: no worker ran, or its link was removed")]
     EntryOverdue(String),
     /// No link covers the entry.
@@ -77,8 +76,8 @@ pub struct ExpectedLink {
 pub struct RecordedLinks {
     /// A link that must still exist.
     pub expected: Option<ExpectedLink>,
-    /// Another such link. The operator has checked the entries that it and earlier links cover, so
-    /// these links may be late.
+    /// Another link that must still exist. The operator has checked the entries covered by it and
+    /// earlier links, so these links may be late.
     pub accepted: Option<ExpectedLink>,
 }
 
@@ -87,8 +86,8 @@ pub struct RecordedLinks {
 pub struct FoundEntry {
     /// The entry as a link would record it.
     pub covered: CoveredEntry,
-    /// Whether the entry's time or id differs from that of its place in the table, or the entry
-    /// never expires.
+    /// Whether the entry's time or id does not match its place in the table, or the entry never
+    /// expires.
     pub is_misplaced: bool,
     /// Whether the entry is older than the project.
     pub is_hidden: bool,
@@ -186,8 +185,8 @@ impl<'a> Chain<'a> {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The problem that links before this number are missing. It names the first of them if that
-    /// cannot have expired, otherwise the last.
+    /// The problem that links before this number are missing. It names the first missing link if
+    /// that one cannot have expired, otherwise the last.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
@@ -255,7 +254,7 @@ fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, n
         Some(covered) if covered == entry => Ok(true),
         Some(covered) if !(may_be_new && entry.counts_on(covered)) => Err(Problem::EntryChanged(id())),
         _ if may_be_new && !entry.is_overdue(now) => Ok(false),
-        // The link of an expired entry may have expired, too, and expired entries are not linked.
+        // The link of an expired entry may have expired too, and expired entries are not linked.
         _ if entry.has_expired(now) => Ok(true),
         _ if may_be_new => Err(Problem::EntryOverdue(id())),
         _ => Err(Problem::EntryAdded(id())),

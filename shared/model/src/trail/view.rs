@@ -73,7 +73,7 @@ pub struct Activity {
     pub count: u32,
 }
 
-/// Who did something to an account, as far as its user may know.
+/// Who did something to an account, as shown to the account's user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {

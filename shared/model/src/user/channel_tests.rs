@@ -24,7 +24,7 @@ fn new(number: u8) -> NewChannel {
     NewChannel { value: email(number), used_for_auth: false, is_verified: false, is_primary: false }
 }
 
-/// A user with channels 0 and 1, of which 0 is primary, verified and used for signing in.
+/// A user with the channels 0 and 1; channel 0 is primary, verified and used for signing in.
 fn user() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_channel(id(0), NewChannel { used_for_auth: true, is_verified: true, is_primary: true, ..new(0) }, Author::Server)

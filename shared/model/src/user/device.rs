@@ -1,11 +1,11 @@
 //! Remembered devices: after a second factor, a device can get a token that stands in for the
 //! second factor in later sign-ins, in projects that permit it.
 //!
-//! A device is forgotten when someone else may have got access to the account: whenever an epoch of
-//! the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
+//! A device is forgotten when someone else may have gained access to the account: whenever an epoch
+//! of the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
 //! changed password), and whenever the authenticator apps change. A device stands in for the second
-//! factor only. If it did so in a sign-in, the session counts as authenticated at the time when the
-//! second factor was proved on the device.
+//! factor only. After a sign-in with a remembered device, the session counts as authenticated when
+//! the second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ const ID: usize = 32;
 /// The length of the secret in a token, in characters.
 const SECRET: usize = 45;
 
-/// A device on which its user need not prove the second factor again for some time.
+/// A device whose user need not prove the second factor again for some time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// The id.
@@ -70,7 +70,7 @@ impl DeviceToken {
         Self { id: DeviceId::from(entropy.ordered_uuid(now)), secret: entropy.code() }
     }
 
-    /// Parses a token; `None` if the text is not one.
+    /// Parses a token; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, secret) = text.split_at_checked(ID)?;
         let id = DeviceId::from(Uuid::try_parse(id).ok()?);
@@ -92,8 +92,8 @@ fn authenticators(user: &User) -> Vec<AuthenticatorId> {
 }
 
 impl Device {
-    /// Remembers a device on which `user` proves the second factor at `now`; `None` if the project
-    /// does not permit it.
+    /// Remembers the device that `user` proves the second factor with at `now`; `None` if the
+    /// project does not permit it.
     pub fn remember(user: &User, token: &DeviceToken, settings: &SecondFactorSettings, place: &Place, now: Timestamp) -> Option<Self> {
         Some(Self {
             id: token.id,
@@ -109,8 +109,8 @@ impl Device {
         })
     }
 
-    /// Whether the device stands in for the second factor of `user` at `now`. If the project has
-    /// shortened the time, that also applies to devices remembered earlier.
+    /// Whether the device stands in for the second factor of `user` at `now`. If the project
+    /// shortens the time, devices remembered earlier are forgotten earlier too.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);

@@ -1,5 +1,5 @@
 //! An authenticator app being set up: its secret was shown, and a code from the app will prove that
-//! the app has it.
+//! the app has the secret.
 
 use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;
@@ -71,7 +71,7 @@ impl Enrolment {
         TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)
     }
 
-    /// Whether `user` is setting up this app, in the epochs in which the setup began.
+    /// Whether `user` is setting up this app, and the user's epochs have not changed since.
     pub fn is_of(&self, user: &User) -> bool {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }

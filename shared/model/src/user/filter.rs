@@ -10,10 +10,10 @@ use crate::user::search::Search;
 /// The filter of a list of users.
 #[derive(Debug, Clone, Default)]
 pub struct UserFilter {
-    /// Parts of a display name or of addresses to search for, or a user id; absent for no such
-    /// search.
+    /// Parts of a display name or of addresses to search for, or a user id; absent without a search
+    /// of this kind.
     pub words: Option<Search>,
-    /// The beginnings of words to search for, or a user id; absent for no such search.
+    /// The beginnings of words to search for, or a user id; absent without a search of this kind.
     pub beginning: Option<Search>,
     /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
@@ -39,7 +39,7 @@ impl UserFilter {
         }
     }
 
-    /// Whether the list includes this user. Not for a search by user id, which reads the user
+    /// Whether the list includes this user. Not used in a search by user id, which reads the user
     /// ([`Self::id`]).
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
         let begins = |search: &Search| user.first_word(search).is_some() && user.begins_with(search);

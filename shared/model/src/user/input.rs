@@ -1,6 +1,6 @@
-//! The fields that requests may set on a user: one list, of which each kind of request accepts a
-//! subset. A field that a request may not set is rejected like an unknown one, and all problems of
-//! a body are reported together.
+//! The fields that requests may set on a user, in one list; each kind of request accepts a subset.
+//! A field that a request may not set is rejected like an unknown one, and all problems of a body
+//! are reported together.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -71,7 +71,7 @@ pub struct UserInput {
     /// Requires server access. Whether the primary address is verified.
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the primary address signs the user in. If absent, an
-    /// existing channel is left as it is, and a new address signs the user in only if the previous
+    /// existing channel stays as it is, and a new address signs the user in only if the previous
     /// primary address did.
     pub primary_email_auth_enabled: Option<bool>,
     /// Requires server access. The new password; `null` removes the password. Either way, all

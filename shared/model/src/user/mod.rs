@@ -1,5 +1,5 @@
 //! Users. A user, with all contact channels and provider accounts, is one item, written under a
-//! version condition, so every rule about them is checked against a consistent state.
+//! version condition, so every rule is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -141,7 +141,7 @@ pub struct User {
     /// The categories of emails that the user has unsubscribed from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_categories: Vec<Category>,
-    /// The selected team, of which the user is a member.
+    /// The selected team, one of the user's teams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_team_id: Option<TeamId>,
     /// The user's permissions in the whole project.

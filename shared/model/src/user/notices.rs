@@ -83,8 +83,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut RecentNotices> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Only kinds with quota left are counted, so that the others can still get their notice
-            // at the end of the hour.
+            // Only kinds with quota left are counted, so that the other kinds can still get a
+            // notice at the end of the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {
@@ -110,7 +110,7 @@ impl Notices {
         }
     }
 
-    /// Notes that the recipient of an address's emails removed it from the account.
+    /// Notes that the recipient of an address's emails removed the address from the account.
     pub(crate) fn release(&mut self, email: Email) {
         self.released.retain(|released| *released != email);
         self.released.push(email);
@@ -128,8 +128,8 @@ impl Notices {
         self.released.clear();
     }
 
-    /// When the address was verified; `None` if it is not, or if the time is not recorded (see
-    /// `joined`).
+    /// When the address was verified; `None` if it is unverified, or if the time is not recorded
+    /// (see `joined`).
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

@@ -84,9 +84,9 @@ impl Channel {
         self.is_verified && !self.is_unproved
     }
 
-    /// Whether the person using the account is known to receive the emails of the address. If it
-    /// was verified only with a code redeemed without a session, they may go to someone who clicked
-    /// a link that they did not ask for.
+    /// Whether the person using the account is known to receive the emails of the address. An
+    /// address verified only with a code redeemed without a session may belong to someone else, who
+    /// clicked a link without having asked for it.
     pub fn is_confirmed(&self) -> bool {
         self.is_proved() && !self.is_elsewhere
     }
@@ -113,16 +113,16 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account is still in the credential epoch in which the code was created.
+    /// Whether the account's credential epoch has not changed since the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
 }
 
 impl User {
-    /// Records that someone proved one of the user's sign-in addresses; `None` if it is not one. If
-    /// the account gets a new owner, `fresh` becomes the channel's id, so that links with the old
-    /// id no longer apply to it.
+    /// Records that someone proved one of the user's sign-in addresses; `None` for any other
+    /// address. If the account gets a new owner, `fresh` becomes the channel's id, so that links
+    /// with the old id no longer apply to it.
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
@@ -157,7 +157,7 @@ impl User {
         has_credential || has_history || self.channels.len() > 1 || !self.channels.iter().all(is_of_server)
     }
 
-    /// Clears what clients can write about the person, because the account has a new owner.
+    /// Clears the personal fields that clients can write, because the account has a new owner.
     pub fn forget_person(&mut self) {
         self.display_name = None;
         self.profile_image_url = None;
@@ -198,9 +198,9 @@ impl User {
     ///
     /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
     /// address claimed by a client at sign-up stays unproved, and so does the first verified
-    /// address of the account. A further address does not: otherwise, someone who adds one with a
-    /// stolen session could become the owner of the account with it, and the links in the notices
-    /// to the owner would become invalid. It is not confirmed either.
+    /// address of the account. A further address counts as proved, but not as confirmed. If it
+    /// stayed unproved, someone who added it with a stolen session could become the owner of the
+    /// account with it, and the links in the notices to the owner would become invalid.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };

@@ -21,8 +21,8 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
     Channel { used_for_auth: true, is_verified, ..Channel::new(id(), email(value), standing) }
 }
 
-/// An account with the unverified address `ada@example.com`, to which an attacker has added other
-/// addresses and a provider account, with both flags for emailed codes set.
+/// An account with the unverified address `ada@example.com` and both flags for emailed codes set.
+/// An attacker has added other addresses and a provider account.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -82,7 +82,7 @@ fn a_verification_without_a_session_settles_nothing() {
     // A further verification in a session of the account settles it; a proved address stays proved.
     assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
     assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
-    // So does a server; an address that replaces it is not verified at all.
+    // A server's word settles it too; an address that replaces it is not verified at all.
     let id = user.channels[0].id;
     let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
     let mut vouched = user.clone();

@@ -12,7 +12,7 @@ use crate::quota::Quota;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
-/// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
+/// The maximum number of passkeys of a user. The largest passkeys take almost 4 KB each.
 pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 64;
@@ -28,7 +28,7 @@ pub struct Passkey {
     pub public_key: PublicKey,
     /// The relying party that the passkey was created for.
     pub rp_id: String,
-    /// The name by which the user recognizes the passkey.
+    /// The name that the user sees.
     pub name: String,
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
@@ -54,7 +54,7 @@ pub struct Passkey {
     /// The model that the authenticator claims to be; nil if unknown.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow, so the authenticator may have been copied;
+    /// When the signature counter first failed to grow, which suggests a copy of the authenticator;
     /// absent if it always grew or there is no counter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,

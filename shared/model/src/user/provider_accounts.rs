@@ -2,8 +2,9 @@
 //!
 //! A user who links accounts through the provider's consent page may sign in with several accounts
 //! of one provider; the operations that create or update provider accounts refuse to enable a
-//! second one. Users must not lock themselves out, so a user who changes how they sign in must keep
-//! a way to sign in. A server may remove the last way, since it can also add one.
+//! second account for signing in. Users must not lock themselves out, so a user who changes how
+//! they sign in must keep a way to sign in. A server may remove the last way, since it can also add
+//! one.
 
 use wire::id::ProviderAccountId;
 

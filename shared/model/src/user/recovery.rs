@@ -20,7 +20,7 @@ pub struct RecoveryCodes {
     pub created_at: Timestamp,
 }
 
-/// The owner that the hashes of a user's recovery codes are sealed for.
+/// The owner for sealing the hashes of a user's recovery codes.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("recovery/{project}/{user}")
 }

@@ -1,7 +1,7 @@
-//! The texts, called words, whose beginnings find a user: the email addresses (the primary one and
+//! The texts whose beginnings find a user, called words: the email addresses (the primary one and
 //! those for signing in), and the display name from each of its first three words on. `love` finds
-//! Ada Lovelace. An address with a non-ASCII domain is also found by its domain, and by either form
-//! of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
+//! Ada Lovelace. An address with a non-ASCII domain is also found by its domain, in either form:
+//! `münchen` finds `ada@xn--mnchen-3ya.example`.
 //!
 //! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
 //! The order of several words does not matter either: `chen mei` finds Mei Chen.
@@ -14,12 +14,12 @@ use crate::email::Email;
 use crate::text::folded::{MAX_SEARCHED_WORDS, composed, folded};
 use crate::user::{Channel, User};
 
-/// At how many words, from the beginning of a display name, a match can start.
+/// The number of words, from the beginning of a display name, at which a match can start.
 pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
 const MAX_BYTES: usize = 128;
-/// The form in which earlier versions compared texts and stored words: with accents.
+/// The form that earlier versions used to compare texts and store words: with accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
 }
@@ -52,8 +52,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Parses what someone typed; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if
-    /// there is no word.
+    /// Parses a typed text; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if there is
+    /// no word.
     pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<String> =
             folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
@@ -65,7 +65,7 @@ impl Search {
         Some(Self { words, beginnings })
     }
 
-    /// One or two beginnings of words in the index, where the users are found.
+    /// One or two beginnings of words to look up in the index.
     pub fn beginnings(&self) -> &[String] {
         &self.beginnings
     }
@@ -85,7 +85,7 @@ impl User {
         self.folded_name().as_deref().map(starts).unwrap_or_default()
     }
 
-    /// The addresses by which the user is found.
+    /// The addresses that find the user.
     fn found_by(&self) -> impl Iterator<Item = &Channel> {
         self.channels.iter().filter(|channel| channel.is_primary || channel.signs_in())
     }
@@ -103,8 +103,8 @@ impl User {
         words.map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The words of the name with items written by an earlier version, which kept accents, except
-    /// those that still have one.
+    /// The words of the name as stored by an earlier version, with accents, except words that are
+    /// still stored.
     pub fn earlier_words(&self) -> BTreeSet<String> {
         let name = self.display_name.as_deref().filter(|name| !name.is_ascii()).map(folded_earlier);
         let words: BTreeSet<String> = name.as_deref().map(starts).unwrap_or_default().iter().map(|word| cut(word).to_owned()).collect();

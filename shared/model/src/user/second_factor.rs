@@ -52,9 +52,9 @@ impl User {
         self.has_second_factor() && !before.has_second_factor()
     }
 
-    /// Ends all sessions but `kept` if the project requires two factors of the user, who has gained
-    /// an authenticator app: the app lifts the restriction that the user had in each of them.
-    /// `kept` is the session in which the app was set up; `None` if a server did that.
+    /// Ends all sessions but `kept` if the project requires two factors of the user and the user
+    /// has gained an authenticator app: the app would lift the restriction in all of them. `kept`
+    /// is the session in which the app was set up; `None` if a server set it up.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
         // The change may already have ended all sessions, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;

@@ -63,7 +63,7 @@ fn is_nil(id: &AuthenticatorId) -> bool {
     id.uuid().is_nil()
 }
 
-/// The owner name under which the secrets of a user's authenticator apps are sealed.
+/// The owner for sealing the secrets of a user's authenticator apps.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("totp/{project}/{user}")
 }

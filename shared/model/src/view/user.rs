@@ -153,8 +153,7 @@ impl UserView {
         }
     }
 
-    /// The same form with the restriction of the signed-in user's session; `None` for no
-    /// restriction.
+    /// The view with the restriction of the signed-in user's session; `None` for no restriction.
     #[must_use]
     pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
         let client = match &mut self {

@@ -95,7 +95,7 @@ impl Attempt {
 
 impl Delivery {
     /// A new delivery of a message, due now. The id follows from the message and the endpoint, so a
-    /// change read twice makes one delivery.
+    /// change that is read twice creates only one delivery.
     pub fn of(message: Message, endpoint: WebhookEndpointId, now: Timestamp) -> Self {
         let digest = digest(&SHA256, format!("{endpoint}/{}", message.id).as_bytes());
         let mut bytes = [0; 10];

@@ -93,7 +93,7 @@ event_types! {
 /// An event as delivered, with the same id and body in every attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The id, by which receivers recognize repetitions.
+    /// The id, which lets receivers recognize repetitions.
     pub id: String,
     /// The type.
     pub event_type: EventType,
@@ -106,8 +106,8 @@ pub struct Message {
 /// The size of data, in bytes of JSON, above which metadata is left out. Each delivery of an event
 /// stores its data, and all deliveries of an endpoint share one partition of the table.
 const MAX_DATA: usize = 64 << 10;
-/// The metadata of users and teams (JSON pointers), in the order in which it is left out: first the
-/// selected team's, as teams have their own events, and last what only servers read.
+/// The metadata of users and teams (JSON pointers), in the order of omission: first the selected
+/// team's, because teams have their own events; last the metadata that only servers read.
 const METADATA: [&str; 6] = [
     "/selected_team/client_metadata",
     "/selected_team/client_read_only_metadata",

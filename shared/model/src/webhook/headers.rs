@@ -33,7 +33,7 @@ const RESERVED: [&str; 17] = [
 /// Prefixes of names for signatures and proxies, which projects may not set either.
 const RESERVED_PREFIXES: [&str; 4] = ["webhook-", "svix-", "proxy-", "x-forwarded-"];
 
-/// The headers with names in lower case, or what is wrong with them.
+/// The headers with names in lower case, or the first problem with them.
 pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
     if headers.len() > MAX_HEADERS {
         return Err(format!("must have at most {MAX_HEADERS} entries"));

@@ -101,8 +101,8 @@ impl SecretSealer<'_> {
         Ok((SigningSecret { sealed, last_four }, plain))
     }
 
-    /// The headers with sealed values. A header with the value [`HIDDEN`] keeps its value in
-    /// `known`, and is refused if it has none there.
+    /// The headers with sealed values. A header with the value [`HIDDEN`] keeps its value from
+    /// `known`, and is refused if `known` has none.
     fn headers(
         self,
         id: WebhookEndpointId,
@@ -136,7 +136,7 @@ fn description(text: String) -> Result<String, Refusal> {
     }
 }
 
-/// The types in a fixed order, each once.
+/// The types in a fixed order, without duplicates.
 fn types(given: Vec<EventType>) -> Vec<EventType> {
     BTreeSet::from_iter(given).into_iter().collect()
 }

@@ -31,7 +31,7 @@ pub struct Endpoint {
     pub id: WebhookEndpointId,
     /// Where events are sent.
     pub url: String,
-    /// What the endpoint is for.
+    /// The purpose of the endpoint.
     pub description: String,
     /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
@@ -65,7 +65,7 @@ pub struct Endpoint {
 pub struct SigningSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: SealedText,
-    /// The last four characters, by which people recognize the secret.
+    /// The last four characters, which help people recognize the secret.
     pub last_four: String,
 }
 
@@ -88,12 +88,12 @@ pub struct CustomHeader {
     pub value: SealedText,
 }
 
-/// The owner for whom the secrets of an endpoint are sealed.
+/// The owner for sealing the secrets of an endpoint.
 pub fn secret_owner(project: &str, endpoint: WebhookEndpointId) -> String {
     format!("{project}/webhook/{endpoint}")
 }
 
-/// The owner for whom the value of a header is sealed.
+/// The owner for sealing the value of a header.
 pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> String {
     format!("{project}/webhook/{endpoint}/{name}")
 }
@@ -128,7 +128,7 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old one also signs until `until`, if that is after `now`.
+    /// Replaces the secret. The old secret also signs until `until`, if that is after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });

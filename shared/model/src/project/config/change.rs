@@ -88,8 +88,7 @@ fn drop_fragments(all: &mut Flat, written: &Flat) {
     }
 }
 
-/// The id of the entry of `record` to which a path belongs; `None` if the path is not below an
-/// entry.
+/// The id of the entry of `record` that contains a path; `None` if the path is not below an entry.
 fn entry_of(path: &str, record: &str) -> Option<String> {
     let rest = path.strip_prefix(record)?.strip_prefix('.')?;
     rest.split_once('.').map(|(id, _)| id.to_owned())

@@ -96,7 +96,7 @@ const APPS: [&str; 21] = [
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
-/// The default values of the areas without effect: the ones in the SDK's own service.
+/// The default values of the areas without effect, as in the SDK's own service.
 pub(crate) fn without_effect() -> Value {
     let apps: Map<_, _> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
     json!({

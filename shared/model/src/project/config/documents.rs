@@ -103,16 +103,16 @@ pub(crate) fn template_value(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document of the key at `path`, with a trailing dot; `None` if the key is not
-/// below a document.
+/// The path of the document that contains the key at `path`, with a trailing dot; `None` if no
+/// document contains it.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// If the key is a document's alias `tsxSource`, the document's key `htmlSource`, which writing the
-/// alias replaces.
+/// For a document's key `tsxSource`, the key `htmlSource`, which writing this alias replaces;
+/// `None` for other keys.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
@@ -123,7 +123,7 @@ pub(crate) struct StartingDocuments {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above; only the branch has any.
+    /// The ids of the themes of the level above; always empty for the environment.
     pub(crate) other_themes: Vec<Uuid>,
 }
 

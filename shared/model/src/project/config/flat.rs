@@ -83,7 +83,7 @@ pub(crate) fn without_shadowed(all: Flat) -> Flat {
 }
 
 /// Removes keys, and everything below them, from an object whose top-level keys may be dotted
-/// paths, in one pass. Objects that become empty are removed, too.
+/// paths, in one pass. Objects that become empty are removed too.
 pub(crate) fn remove_all(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !remove_below(path, value, keys));
 }

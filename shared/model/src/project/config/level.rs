@@ -39,7 +39,7 @@ impl Level {
 /// and returned, so that one file can serve several services, but have no effect.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
-/// Keys of managed email domains, a feature that Gatelet does not have, within an area that it has.
+/// Keys of managed email domains, which Gatelet does not have, in an area that it has.
 const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
 
 /// Whether the value at a path has no effect.

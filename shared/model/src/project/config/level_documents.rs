@@ -68,8 +68,8 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// A level's documents in effect after a change to it, including the built-in ones and the ones
-    /// of the level below, by path.
+    /// A level's documents in effect after a change to it, including the built-in documents and
+    /// those from the level below, by path.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();
         let mut all = match (change, level) {
@@ -113,7 +113,7 @@ fn is_of_documents(path: &str) -> bool {
     [TEMPLATES, THEMES].iter().any(|parent| is_at_or_below(path, parent))
 }
 
-/// A value without the documents in it; `None` if nothing else is left.
+/// A value without its documents; `None` if it contains nothing else.
 pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
     if is_of_documents(key) {
         return None;

@@ -1,10 +1,10 @@
 //! The levels of a configuration as they are stored.
 //!
-//! Each level is an object whose top-level keys may be dotted paths. A level is laid over another
-//! by its keys: a key replaces, in the lower level, the same key and every longer path that begins
-//! with it; objects are not merged. The environment lies over the branch, the branch over the
-//! project, and the project over the defaults. In the result, longer keys are set after shorter
-//! ones. So a value set by the environment stays in effect, no matter what is pushed to the branch.
+//! Each level is an object whose top-level keys may be dotted paths. The environment overrides the
+//! branch, the branch the project, and the project the defaults. A key overrides, in the levels
+//! below, the same key and every longer path that begins with it; objects are not merged. In the
+//! result, longer keys are set after shorter ones. So a value set by the environment stays in
+//! effect, no matter what is pushed to the branch.
 //!
 //! Templates and themes are not part of the levels: each is a separate item that records its level
 //! ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
@@ -58,7 +58,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// The levels of a project without stored ones: settings that differ from the defaults belong
+    /// The levels of a project without stored levels: settings that differ from the defaults belong
     /// to the environment, except the keys of the project level. The environment also enables the
     /// apps that the SDK's own service enables in a new project.
     pub fn of(project: &Project) -> Self {
@@ -149,8 +149,8 @@ impl Levels {
     }
 
     /// The levels after another operation has changed the project's settings: each of `keys` gets
-    /// its value in the project, at the project level if it holds the key, otherwise at the
-    /// environment.
+    /// its value from the project, at the project level if that level holds the key, otherwise at
+    /// the environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();
@@ -160,8 +160,8 @@ impl Levels {
         self
     }
 
-    /// Like [`Self::noted`], for one entry, such as a provider, which may be gone: it is then
-    /// removed from all levels, no matter what the branch says.
+    /// Like [`Self::noted`], for one entry, such as a provider. If the project no longer has the
+    /// entry, it is removed from all levels, no matter what the branch says.
     #[must_use]
     pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
         self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);

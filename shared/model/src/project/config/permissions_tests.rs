@@ -15,7 +15,7 @@ fn grant(state: &State, text: &str) -> Option<Grant> {
     state.0.config.rbac.grant(&id(text), Scope::Team).ok()
 }
 
-/// The message with which a change to the branch is refused.
+/// The error message of a refused change to the branch.
 fn refused(values: Value) -> String {
     State::new().change(Level::Branch, &LevelChange::Merge(object(values))).err().expect("refused")
 }

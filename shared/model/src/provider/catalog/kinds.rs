@@ -1,10 +1,10 @@
-//! What the catalog says about a provider.
+//! The data about a provider in the catalog.
 
 use crate::provider::catalog::scopes::Scopes;
 use crate::provider::profile::{Addresses, Fields};
 
-/// A provider of the catalog. Every deviation from the standards has its reason in
-/// [`notes`](Self::notes), from which `docs/api/providers.md` is rendered.
+/// A provider of the catalog. The reasons for all deviations from the standards are in
+/// [`notes`](Self::notes). `docs/api/providers.md` is rendered from them.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
     /// The id, used by app developers in SDK calls.
@@ -20,10 +20,10 @@ pub struct Provider {
     /// The scopes of every flow: for reading the account and, if the provider reports one, its
     /// email address.
     pub scope: &'static str,
-    /// What a plain sign-in adds to the request.
+    /// Parameters that a plain sign-in adds to the request.
     pub sign_in: Parameters,
-    /// What a flow adds to link an account or to ask for further scopes: the app will call the
-    /// provider's API, even later, so it needs a refresh token.
+    /// Scopes and parameters that a flow adds to link an account or to ask for further scopes: the
+    /// app will call the provider's API, even later, so it needs a refresh token.
     pub offline: OfflineAccess,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,
@@ -31,7 +31,7 @@ pub struct Provider {
     pub client_auth: ClientAuth,
     /// Whether token requests repeat the scopes.
     pub wants_scope: bool,
-    /// How its scopes relate.
+    /// The relations between the provider's scopes.
     pub scopes: Scopes,
     /// The source of the account's data.
     pub identity: Identity,
@@ -42,7 +42,7 @@ pub struct Provider {
 /// Parameters of the authorization endpoint that are not in RFC 6749.
 pub type Parameters = &'static [(&'static str, &'static str)];
 
-/// What is needed to get a refresh token.
+/// The scopes and parameters needed to get a refresh token.
 #[derive(Debug, Clone, Copy)]
 pub struct OfflineAccess {
     /// Scopes; often none.
@@ -86,13 +86,13 @@ pub struct Api {
     pub url: &'static str,
     /// The header for the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
-    /// The parameter in which the API expects a proof that the caller knows the client secret: the
-    /// HMAC-SHA256 of the access token in hexadecimal digits.
+    /// The parameter for a proof that the caller knows the client secret, if the API expects one:
+    /// the HMAC-SHA256 of the access token in hexadecimal digits.
     pub secret_proof: Option<&'static str>,
     /// Where to find the fields in the response.
     pub fields: Fields,
     /// The URL that returns the email addresses, and where to find them in its response, if the
-    /// account does not include them. If they are refused (403 or 404), the account has none.
+    /// account does not include them. If the API refuses them (403 or 404), the account has none.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 
@@ -113,7 +113,7 @@ pub enum TokenCheck {
     /// The API that returns the account, which answers 400 for a refused token, with this number at
     /// `/error/code`.
     AccountError(i64),
-    /// This endpoint, to which the token is posted as `access_token`, and which answers with the
+    /// An endpoint that receives the token as the parameter `access_token`, and answers with the
     /// error `invalid_token` for a refused token.
     TokenInfo(&'static str),
 }

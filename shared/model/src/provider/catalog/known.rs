@@ -34,10 +34,9 @@ const GOOGLE: Provider = Provider {
 const GITHUB: Provider = Provider {
     id: "github",
     docs: "https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps",
-    notes: "GitHub leaves out of the reported scopes those that another one includes. A GitHub App \
-            reports none, and lets nobody read addresses unless it has the permission *Email \
-            addresses*: users then sign in without one. Errors of the token endpoint have the status \
-            200.",
+    notes: "GitHub does not report scopes that another scope includes. A GitHub App reports none, \
+            and cannot read addresses without the permission *Email addresses*: its users then sign \
+            in without an address. Errors of the token endpoint have the status 200.",
     authorization_endpoint: "https://github.com/login/oauth/authorize",
     token_endpoint: "https://github.com/login/oauth/access_token",
     scope: "user:email",
@@ -63,11 +62,11 @@ const GITHUB: Provider = Provider {
 const MICROSOFT: Provider = Provider {
     id: "microsoft",
     docs: "https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow",
-    notes: "Entra asks for consent by itself when a scope is new; `prompt=consent` would ask \
-            everybody again, and those who are not administrators for an approval. `offline_access` \
-            asks for a refresh token, and is never reported. Token requests repeat the scopes, which \
-            say for which API the token is. An account without a mailbox has `mail: null`: its \
-            `userPrincipalName` counts as the address, except that of a guest (`#EXT#`). An \
+    notes: "Entra asks for consent by itself when a scope is new; `prompt=consent` would ask all \
+            users again, and ask users who are not administrators for an approval. `offline_access` \
+            requests a refresh token, and is never reported. Token requests repeat the scopes, which \
+            say which API the token is for. An account without a mailbox has `mail: null`: its \
+            `userPrincipalName` counts as the address, unless it is a guest's (`#EXT#`). An \
             administrator of a tenant can set any address, so none counts as verified.",
     authorization_endpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/authorize",
     token_endpoint: "https://login.microsoftonline.com/{tenant}/oauth2/v2.0/token",
@@ -99,7 +98,7 @@ const MICROSOFT: Provider = Provider {
 const APPLE: Provider = Provider {
     id: "apple",
     docs: "https://developer.apple.com/documentation/signinwithapplerestapi",
-    notes: "Apple posts its answer as a form when `name` or `email` is asked for, and sends the name \
+    notes: "Apple posts its answer as a form when `name` or `email` is requested, and sends the name \
             only the first time. It issues a refresh token without being asked.",
     authorization_endpoint: "https://appleid.apple.com/auth/authorize",
     token_endpoint: "https://appleid.apple.com/auth/token",
@@ -117,10 +116,10 @@ const APPLE: Provider = Provider {
 const FACEBOOK: Provider = Provider {
     id: "facebook",
     docs: "https://developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow",
-    notes: "Calls of the Graph API have `appsecret_proof`, without which they fail for apps that \
+    notes: "Calls to the Graph API have `appsecret_proof`, because they fail without it for apps that \
             [require it](https://developers.facebook.com/docs/graph-api/guides/secure-requests). \
             `auth_type=rerequest` asks again for permissions that the user once declined. There are \
-            no refresh tokens. A token that is no longer accepted is answered with the error 190. \
+            no refresh tokens. The answer to a token that is no longer accepted is error 190. \
             Facebook does not say whether it has verified an address.",
     authorization_endpoint: "https://www.facebook.com/v23.0/dialog/oauth",
     token_endpoint: "https://graph.facebook.com/v23.0/oauth/access_token",
@@ -165,8 +164,8 @@ const SPOTIFY: Provider = Provider {
 const DISCORD: Provider = Provider {
     id: "discord",
     docs: "https://discord.com/developers/docs/topics/oauth2",
-    notes: "Discord asks for consent every time unless told `prompt=none`, with which it asks only \
-            for what is new. It issues refresh tokens without being asked.",
+    notes: "Discord asks for consent every time, except that `prompt=none` makes it ask only for new \
+            scopes. It issues refresh tokens without being asked.",
     authorization_endpoint: "https://discord.com/oauth2/authorize",
     token_endpoint: "https://discord.com/api/oauth2/token",
     scope: "identify email",
@@ -262,7 +261,7 @@ const LINKEDIN: Provider = Provider {
 const X: Provider = Provider {
     id: "x",
     docs: "https://docs.x.com/resources/fundamentals/authentication/oauth-2-0/authorization-code",
-    notes: "The scope `offline.access` asks for a refresh token. X reports only an address that the \
+    notes: "The scope `offline.access` requests a refresh token. X reports only an address that the \
             user has confirmed.",
     authorization_endpoint: "https://x.com/i/oauth2/authorize",
     token_endpoint: "https://api.x.com/2/oauth2/token",
@@ -289,7 +288,7 @@ const TWITCH: Provider = Provider {
     id: "twitch",
     docs: "https://dev.twitch.tv/docs/authentication/getting-tokens-oauth/",
     notes: "Twitch reports the scopes as a list, and an address only once the user has verified it. \
-            Its API wants the client id in a header. It issues refresh tokens without being asked.",
+            Its API requires the client id in a header. It issues refresh tokens without being asked.",
     authorization_endpoint: "https://id.twitch.tv/oauth2/authorize",
     token_endpoint: "https://id.twitch.tv/oauth2/token",
     scope: "user:read:email",

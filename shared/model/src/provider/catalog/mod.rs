@@ -1,4 +1,4 @@
-//! The catalog of providers. The flow is the same for all; only their data differs.
+//! The catalog of providers. All have the same flow and differ only in their data.
 //!
 //! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
 //! discovered through their metadata (`shared/oauth/src/metadata.rs`).
@@ -29,13 +29,14 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|provider| provider.id)
 }
 
-/// How the scopes of the provider with this id relate.
+/// The relations between the scopes of the provider with this id.
 pub fn scopes_of(id: &str) -> Scopes {
     find(id).map_or(Scopes::PLAIN, |known| known.scopes)
 }
 
 /// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// What a flow adds to link an account or to ask for further scopes, at an issuer outside the
-/// catalog that lists the scope: refresh tokens require consent (OpenID Connect Core §11).
+/// The scope and parameters that a flow adds to link an account or to ask for further scopes, at an
+/// issuer outside the catalog that lists the scope: refresh tokens require consent (OpenID Connect
+/// Core §11).
 pub const OPENID_OFFLINE: OfflineAccess = OfflineAccess { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

@@ -1,6 +1,6 @@
-//! How the scopes of a provider relate: which names mean the same, and which scopes include others.
-//! Without this, a token whose scopes the provider reports under other names would seem to lack
-//! them, and an app would send its users to the provider again and again.
+//! The relations between a provider's scopes: which names mean the same, and which scopes include
+//! others. Without these relations, a token whose scopes the provider reports under other names
+//! would seem to lack them, and an app would send its users to the provider again and again.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,9 @@ pub struct Scopes {
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// A scope, and the scopes that it includes, which may include further ones.
+    /// Scopes, each with the scopes that it includes; these may include further scopes.
     pub includes: &'static [(&'static str, &'static [&'static str])],
-    /// A part of names, and its replacement in the name of an included scope.
+    /// Part of a scope's name, and the text in its place in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
     /// Scopes that the provider grants but never reports.
     pub unreported: &'static [&'static str],
@@ -43,7 +43,7 @@ impl Scopes {
         split(wanted).map(|scope| self.name(scope)).all(|scope| have.contains(&scope) || self.unreported.contains(&scope.as_str()))
     }
 
-    /// The name by which a scope is compared.
+    /// The name used to compare a scope.
     fn name(&self, scope: &str) -> String {
         let scope = if self.ignores_case { scope.to_lowercase() } else { scope.to_owned() };
         let short = self.prefixes.iter().find_map(|prefix| scope.strip_prefix(prefix)).unwrap_or(&scope);
@@ -62,7 +62,7 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
     list.split([' ', ',']).filter(|scope| !scope.is_empty())
 }
 
-/// Several lists of scopes as one, without duplicates.
+/// The scopes of several lists, without duplicates.
 pub fn joined<'a>(lists: impl IntoIterator<Item = &'a str>) -> String {
     let mut all: Vec<&str> = Vec::new();
     for scope in lists.into_iter().flat_map(str::split_whitespace) {

@@ -28,8 +28,8 @@ pub struct MachineClaims {
     pub exp: i64,
     /// The OAuth client, which is the project.
     pub client_id: ProjectId,
-    /// The digest of the server key. Each request looks up the key by it, so a token always has the
-    /// key's current rights.
+    /// The digest of the server key. Each request looks up the key by this digest, so a token
+    /// always has the key's current rights.
     pub key: Digest,
     /// The permissions of the key when the token was issued, separated by spaces; `server` for a
     /// key without limits.
