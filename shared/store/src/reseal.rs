@@ -1,4 +1,4 @@
-//! Reseals values after the deployment secret was rotated: values sealed with the previous secret
+//! Reseals values after a rotation of the deployment secret: values sealed with the previous secret
 //! are sealed with the current one, so that the previous secret can be removed. Used only by the
 //! command line, never by a Lambda function.
 //!
@@ -34,12 +34,12 @@ struct Place {
     /// The path of the value in DynamoDB's syntax: names separated by dots, and indexes in
     /// brackets.
     path: String,
-    /// The owner for which the value is sealed.
+    /// The owner name under which the value is sealed.
     owner: String,
     sealed: SealedText,
 }
 
-/// The part of an outbox entry that matters here.
+/// The sealed codes of an outbox entry.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]

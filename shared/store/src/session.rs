@@ -6,8 +6,9 @@
 //! | claim of a refresh token | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id ([`refresh_token`]) |
 //! | claim from an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! They all expire by TTL when the session reaches its maximum age. A claim has the digest of the
-//! whole token, which is compared in constant time; earlier versions put the digest into the key.
+//! All of these items expire by TTL when the session reaches its maximum age. A claim has the
+//! digest of the whole token, which is compared in constant time; earlier versions put the digest
+//! into the key.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -45,7 +46,7 @@ pub(crate) fn claim_key_of(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::selector(session))
 }
 
-/// The key where a refresh token's claim is looked up first.
+/// The key under which a refresh token's claim is looked up first.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     refresh_token::selector_in(token).map_or_else(|| older_token_key(project, token), |selector| claim_key(project, selector))
 }
@@ -61,7 +62,7 @@ fn claim_of(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Erro
     if is_of { entity(item).map(Some) } else { Ok(None) }
 }
 
-/// Writes a session and the claim of its refresh token, one of [`refresh_token::draw`].
+/// Writes a session and the claim of its refresh token, drawn with [`refresh_token::draw`].
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
     let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
     Ok([

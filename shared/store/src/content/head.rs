@@ -21,7 +21,7 @@ const EARLIER_PARTS: usize = 16;
 pub(super) struct Publication {
     /// The number of the publication, higher than all earlier ones.
     pub(super) number: u64,
-    /// The digest of all content; if it is the same, nothing needs to be published.
+    /// The digest of all content; content with the same digest need not be published again.
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
@@ -50,7 +50,7 @@ pub(super) struct Publication {
 /// The state of the switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// The highest number of a publication so far.
+    /// The highest publication number so far.
     pub(super) latest: u64,
     /// The numbers of the kept publications, ascending.
     pub(super) kept: Vec<u64>,

@@ -60,8 +60,8 @@ pub struct AuthorizationCode {
     pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
-    /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
-    /// codes created by earlier versions, which stored the tokens immediately.
+    /// Removed when the code is redeemed. Absent if there are no tokens, if they are in `pending`,
+    /// and from codes created by earlier versions, which stored the tokens immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
@@ -85,7 +85,7 @@ pub struct SessionHandover {
 }
 
 impl SessionHandover {
-    /// The owner for which the refresh token is sealed.
+    /// The owner name under which the refresh token is sealed.
     pub fn owner(project: &ProjectId, session: SessionId) -> String {
         format!("{project}/{session}/handed-over")
     }
@@ -177,8 +177,8 @@ impl Store {
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or has already been
-    /// taken. The item is marked, not deleted, so that the store can repeat a call after a lost
-    /// answer.
+    /// taken. The item is marked, not deleted, so that the store can retry a call whose answer was
+    /// lost.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

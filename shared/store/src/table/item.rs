@@ -64,7 +64,7 @@ pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T>
     item.get(name)?.as_n().ok()?.parse().ok()
 }
 
-/// The attribute with the digest of the secret for which the item exists.
+/// The attribute with the digest of the item's secret.
 pub(crate) const DIGEST: &str = "digest";
 
 /// Whether an item belongs to the secret with this digest, compared in constant time.

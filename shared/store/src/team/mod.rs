@@ -10,7 +10,7 @@
 //! Reading a team costs one unit for each 4 KB, writing it in a transaction two units for each KB.
 //! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
 //! deletion that has read all members can tell whether anyone has joined since. In the project
-//! `internal`, arriving projects and clients that remove members increment it as well. The
+//! `internal`, added projects and clients that remove members increment `joins` as well. The
 //! attribute `deleting` marks a team while it is being deleted ([`crate::team::deletion`]): readers
 //! treat the team as missing.
 
@@ -47,7 +47,7 @@ pub struct TeamRow {
     /// The version that was read.
     pub version: u64,
     /// How often users have joined the team since its creation, and in the project `internal` also
-    /// how often projects have arrived and clients have removed members.
+    /// how often projects were added and clients have removed members.
     pub joins: u64,
 }
 
@@ -91,7 +91,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts a joining user or an arriving project; fails the transaction unless the team exists.
+/// Counts a joining user or an added project; fails the transaction unless the team exists.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)

@@ -1,8 +1,8 @@
 //! Lists of the trail, newest first: a project's is read day by day, a user's from an index.
 //!
-//! A page costs one unit for each 4 KB read from the table, half as much from the index. Days are
-//! read in parallel, and twice as many after each round without entries, so that long gaps take few
-//! round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
+//! A page costs one unit for each 4 KB read from the table, and half as much from the index. Days
+//! are read in parallel, and twice as many after each round without entries, so that long gaps take
+//! few round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
 //! few matches returns short pages, each with a position to continue from. Expired entries are left
 //! out, because DynamoDB may delete them only days later.
 

@@ -68,15 +68,16 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
 }
 
 /// For a user who keeps an email address that another user now claims: writes the address as a
-/// word, so that it still finds the user. `None` if the address is not one of the user's words.
+/// word, so that the address still finds the user. `None` if the address is not one of the user's
+/// words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()
 }
 
 impl Store {
-    /// The users that `keep` accepts with a word that starts with one of the search's beginnings,
-    /// in the order of words. Some may be missing unless all users of the project have words
+    /// The users that `keep` accepts and that have a word with one of the searched prefixes, in the
+    /// order of words. Some may be missing unless all users of the project have words
     /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
     pub async fn users_by_word(
         &self,

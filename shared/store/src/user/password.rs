@@ -39,7 +39,7 @@ impl Guess {
 
 /// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
 /// one fewer has been counted. Written together with the email that tells the owner, so that the
-/// account is never closed without it.
+/// account is never closed without that email.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")

@@ -9,8 +9,8 @@
 //!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
 //!   that records deliveries first reads the endpoint's item, which says whether it has late ones.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
-//!   its late deliveries are stored, one item after another, and the endpoint's item shows that
-//!   there are some.
+//!   its late deliveries are stored, one item after another, and the endpoint's item shows that it
+//!   has late deliveries.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at the
 //!   same instant: one may be read just before an item is stored there, and another just after a
 //!   later item is. So their keys are read twice, and only items found both times are moved:
@@ -101,8 +101,8 @@ impl Store {
         self.set_aside(aside, now).await
     }
 
-    /// Records deliveries that fit into one transaction. If the table refuses it, records each
-    /// endpoint's separately, and returns those still refused.
+    /// Records deliveries that fit into one transaction. If the table refuses the transaction,
+    /// records each endpoint's deliveries separately, and returns those still refused.
     async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
         match within(TIMEOUT, self.record_new(part.clone(), now)).await {
             Err(Error::Unavailable(_)) => {}
@@ -186,7 +186,7 @@ impl Store {
             let keys;
             (keys, has_more) = self.first_late(lane).await?;
             for key in keys {
-                // The endpoint stays marked, so the others follow after a pass over its queue.
+                // The endpoint stays marked, so the other items follow after a pass over its queue.
                 if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
                     return Ok(());
                 }
@@ -210,7 +210,8 @@ impl Store {
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // A batch that was read again may have stored others under the same key in the meantime.
+        // A batch that was read again may have stored other deliveries under the same key in the
+        // meantime.
         is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }
