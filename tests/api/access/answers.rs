@@ -176,7 +176,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
     }
     for (path, is_slashed) in [("/api/v1/apps/", true), ("/api/v1/apps/a/b/", false), ("/api/v1/blog-posts", false)] {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
-        assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
+        assert_eq!(hint == "Remove the trailing slash from the path.", is_slashed, "{path}");
     }
     // The error suggests a similar path, and quotes nothing from the request.
     for (path, expected) in [

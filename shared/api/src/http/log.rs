@@ -69,7 +69,7 @@ pub struct RequestFacts {
     project: Option<ProjectId>,
     /// From API Gateway; an id in the response takes precedence.
     request_id: Option<RequestId>,
-    /// Id of the invocation, as in the lines that Lambda itself logs.
+    /// The id of the invocation, as in the lines that Lambda itself logs.
     invocation: Option<String>,
 }
 

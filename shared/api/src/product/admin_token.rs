@@ -50,7 +50,7 @@ impl AdminToken {
         self.claims.sub
     }
 
-    /// The keys of the items that prove the access, where known before the project is read.
+    /// The keys of the items that prove the access and are known before the project is read.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let user = self.claims.sub;
         let (internal, session) = (&self.internal, self.claims.refresh_token_id);

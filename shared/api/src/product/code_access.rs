@@ -48,7 +48,7 @@ pub struct CheckedCode {
 
 /// A kind of code, at the type level.
 pub trait CodeKind: Send + Sync + 'static {
-    /// The stored entity of such a code.
+    /// The stored entity of a code of this kind.
     type Stored: DeserializeOwned + Clone + PartialEq + Send + std::fmt::Debug;
     /// The kind's name in the keys of the table.
     const NAME: &'static str;

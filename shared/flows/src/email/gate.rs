@@ -4,7 +4,7 @@
 //! | email | counted | beyond the limit |
 //! |---|---|---|
 //! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
-//! | the same, for a server | mailbox, with a higher quota | the request is refused |
+//! | code, link or invitation that a server asks for | mailbox, with a higher quota | the request is refused |
 //! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
 //! | notice to an address that is verified, but not confirmed | the address, separately from the others | folded |
 //! | notice to a confirmed address | the mailbox, separately from the others | folded |
@@ -41,7 +41,7 @@ use crate::context::Context;
 /// Whether the recipient has proved the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address {
-    /// It may belong to a stranger.
+    /// The address may belong to a stranger.
     Unproved,
     /// Someone who reads its emails, perhaps the account's owner, has verified it without a session
     /// of the account.
@@ -51,7 +51,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// What a user has shown about an address.
+    /// Whether a user has proved an address.
     pub fn of(user: &User, email: &Email) -> Self {
         match user.channel_of(email) {
             Some(channel) if channel.is_confirmed() => Self::Proved,

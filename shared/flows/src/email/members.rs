@@ -20,7 +20,7 @@ pub struct NotifiableMember {
     pub user_id: UserId,
     /// The primary address.
     pub email: Email,
-    /// What the member has shown about it; never [`Address::Unproved`].
+    /// Whether the member has proved the address; never [`Address::Unproved`].
     pub address: Address,
 }
 

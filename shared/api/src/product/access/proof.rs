@@ -42,7 +42,7 @@ impl Request<'_> {
         }
     }
 
-    /// Proves the access level by the stored key. Counts a wrong key.
+    /// Proves the access level with the stored key. Counts a wrong key.
     async fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>) -> Result<(), Error> {
         let (project_id, level, slip) = (project.id.to_string(), self.headers.level, self.headers.slip);
         if self.headers.key.is_none() {
