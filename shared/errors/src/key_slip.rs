@@ -21,7 +21,8 @@ pub enum KeySlip {
     NoPrefix(KeyKind),
     /// A token was sent as the secret server key, as machines do, but is invalid or has expired.
     Token,
-    /// The header for the required kind of key is missing, but another header has such a key.
+    /// The header for the required kind of key is missing, but another header contains a key of
+    /// this kind.
     OtherHeader {
         /// The required kind.
         wanted: KeyKind,

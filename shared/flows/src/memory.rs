@@ -1,6 +1,6 @@
 //! The facts that a process remembers between requests: which projects and keys exist, which rate
 //! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
-//! saves calls to the table; forgotten facts are looked up again. Some things are counted only
+//! saves calls to the table; forgotten facts are looked up again. Some events are counted only
 //! here: requests without an existing project, wrong keys at operations without a rate limit,
 //! reports of exposed API keys, checks of versions, and clients' reads. The clients of an IP
 //! address or a network are together counted here first
@@ -76,7 +76,7 @@ impl Memory {
         }
     }
 
-    /// Whether the project or key with this name is remembered to exist.
+    /// Whether the process remembers that the project or key with this name exists.
     pub fn has_seen(&self, name: &str) -> bool {
         self.learnt().seen.contains(name)
     }
@@ -115,7 +115,7 @@ impl Memory {
         self.learnt().add(counter, full_name(project, counter), count);
     }
 
-    /// Counts a request `weight` times. Returns what must be added to the counter in the table now
+    /// Counts a request `weight` times. Returns the number to add to the counter in the table now
     /// (then call [`Self::carried`]), or 0 to wait.
     pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refusal> {
         let mut learnt = self.learnt();

@@ -34,7 +34,7 @@ pub struct Settings {
     pub api_url: String,
     /// The base URL of the public content, without a trailing slash.
     pub site_url: String,
-    /// The deployment secret, from which the deployment's own keys are derived.
+    /// The deployment secret; the deployment's own keys are derived from it.
     pub secret: DeploymentSecret,
     /// The secret that proves that a request came through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.

@@ -21,7 +21,7 @@ pub fn owner_key(project: &ProjectId, owner: Owner) -> Key {
     }
 }
 
-/// An owner's item, with the version on which changes are conditional.
+/// An owner's item with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub enum OwnerRow {
     /// A user.

@@ -20,8 +20,8 @@ pub trait NamedResource {
     const PROBLEM: Problem;
 }
 
-/// Reads the parameters of a path. Names are never rejected as malformed: a name that is not UTF-8,
-/// for example, is just not found.
+/// The parameters of a path. Names are never rejected as malformed: a name that is not UTF-8, for
+/// example, is just not found.
 #[derive(Debug)]
 pub struct ContentPath<T>(pub T);
 

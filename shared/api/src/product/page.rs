@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// Sorts a page of a list that is read in another order: keeps only the first items after a place,
-/// sorted by place, and never more than fit on the page.
+/// The sorted page of a list that is read in another order: the first items after a place, sorted
+/// by place, and never more than fit on the page.
 pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,

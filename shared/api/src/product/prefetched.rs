@@ -9,14 +9,14 @@ use model::code::CodeRefusal;
 pub enum PrefetchedItem<T> {
     /// The item was not read, because the request does not name one or reading failed.
     Unread,
-    /// The table has no such item.
+    /// The item does not exist.
     Missing,
-    /// The table has this item.
+    /// The item exists.
     Found(T),
 }
 
 impl<T: Clone + PartialEq> PrefetchedItem<T> {
-    /// Whether the table was read and has no such item.
+    /// Whether the table was read and the item does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }

@@ -102,7 +102,7 @@ macro_rules! known_errors {
                 match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)* }
             }
 
-            /// What the developer who gets the error can do; sent with the error.
+            /// Advice for the developer who gets the error; sent with the error.
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
@@ -159,7 +159,7 @@ impl KnownError {
         ErrorCode::from(self).status()
     }
 
-    /// What the developer who gets the error can do.
+    /// Advice for the developer who gets the error.
     pub fn hint(&self) -> &'static str {
         ErrorCode::from(self).hint()
     }

@@ -122,7 +122,7 @@ impl RecipientCounts {
         Ok([mail].into_iter().chain(self.0).collect())
     }
 
-    /// Writes that look and cost like those that queue an email, but do not send one.
+    /// Writes that look and cost like the writes that queue an email, but do not send one.
     pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
         Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
     }

@@ -8,7 +8,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::app::App;
 use crate::email::gate::Address;
 
-/// The maximum number of members to notify, as one transaction writes all their emails.
+/// The maximum number of members to notify, because one transaction writes all their emails.
 const MAX_NOTIFIED: usize = 50;
 /// How many members are read at once. Their users are read together.
 const PAGE: usize = 100;

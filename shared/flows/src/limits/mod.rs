@@ -130,7 +130,8 @@ pub struct RequestCount<'a> {
     batched: Vec<Counter>,
     /// How often the batched counters count the request.
     weight: u32,
-    /// The key that must be proved for the caller's counter; `None` if that counter needs no key.
+    /// The key that must be proved for the caller's counter; `None` if that counter does not need a
+    /// key.
     proved_by: Option<Subject>,
     is_after_proof: bool,
 }

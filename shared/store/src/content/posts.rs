@@ -1,8 +1,8 @@
 //! The pages of posts, and the index for finding the text of a post.
 //!
 //! Pages and parts of the index never change: their keys contain the digest of the entity, so a
-//! publication writes only those that differ from its predecessor's. The end of a page depends on
-//! the slugs of its posts, so a new post changes one page, not all later ones.
+//! publication writes only the pages and parts that its predecessor lacks. The end of a page
+//! depends on the slugs of its posts, so a new post changes one page, not all later ones.
 
 use std::collections::BTreeMap;
 

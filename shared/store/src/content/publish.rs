@@ -203,7 +203,7 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
     let chunks = chunks::split(content, now);
     let keys = chunks.iter().map(|chunk| items.key(&stem("FULL", chunk)?, &known, |sk| chunks::put(sk, chunk)));
     publication.chunks = Some(keys.collect::<Result<_, _>>()?);
-    // Parts without slugs are all the same item.
+    // All parts without slugs share one item.
     let mut keys = BTreeSet::new();
     items.writes.retain(|write| keys.insert(write.key().sk.clone()));
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };

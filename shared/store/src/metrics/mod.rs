@@ -36,7 +36,7 @@ use crate::table::{Error, Item, Key, Store, number};
 pub const KEPT_DAYS: i64 = 62;
 /// How long the counts of an hour are kept, in hours.
 pub const KEPT_HOURS: i64 = 72;
-/// The number of hours for which matches of rules are shown.
+/// The number of hours shown for the matches of rules.
 pub const SHOWN_HOURS: i64 = 48;
 const HOUR: i64 = 60 * 60;
 
@@ -114,7 +114,7 @@ pub struct Totals {
 /// The sign-ups of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignUps {
-    /// Users who signed up, including those who were anonymous before.
+    /// Users who signed up, including formerly anonymous ones.
     pub users: u64,
     /// Users who began as anonymous.
     pub anonymous: u64,

@@ -39,7 +39,7 @@ use crate::table::transfer::key_in;
 use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, is_made, number};
 use crate::team::{self, membership};
 
-/// A project with its version, on which changes are conditional.
+/// A project with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
     /// The project.

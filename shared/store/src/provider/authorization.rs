@@ -55,7 +55,8 @@ pub struct AuthorizationCode {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The change to make to the user when the code is redeemed, or to pass on to a sign-in attempt
-    /// that awaits the second factor. Removed when the code is redeemed; absent if nothing changes.
+    /// that awaits the second factor. Removed when the code is redeemed; absent if there is no
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. They are stored

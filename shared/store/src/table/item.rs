@@ -44,7 +44,7 @@ impl Key {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
-    /// The key of an item, or `None` if it has no key.
+    /// The key of an item; `None` if the item has no key.
     pub fn of(item: &Item) -> Option<Self> {
         Some(Self::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
     }

@@ -172,9 +172,9 @@ impl Store {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Whether the sender of an invitation is a member of its team, in the epoch in which the
-    /// invitation was sent; also `true` if the invitation does not name a sender
-    /// ([`Invitation::invited_by`]). Costs two units if it does.
+    /// Whether the sender of an invitation is a member of its team, in the epoch of the invitation;
+    /// also `true` if the invitation does not name a sender ([`Invitation::invited_by`]). Costs two
+    /// units if it does.
     pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
         is_sender_valid(project, invitation, &items)

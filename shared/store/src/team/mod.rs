@@ -39,7 +39,7 @@ use crate::table::{BATCH, Error, Item, Key, Label, Store, Write, entity, integer
 /// The number of partitions of a project's list of teams.
 pub(crate) const TEAM_SHARDS: u8 = 4;
 
-/// A team with the values on which writes are conditional.
+/// A team with the values that writes are conditional on.
 #[derive(Debug, Clone)]
 pub struct TeamRow {
     /// The team.
@@ -99,9 +99,9 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Counts a project that a client brings to a team of the project `internal`, and adds it to the
-/// set `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than
-/// `max`. Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
+/// Counts a project that a client adds to a team of the project `internal`, and adds it to the set
+/// `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than `max`.
+/// Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
 pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
     let is_there = "attribute_exists(pk) AND attribute_not_exists(deleting)";
     Write::update(team_key(&ProjectId::internal(), team), "ADD joins :one, projects :project")

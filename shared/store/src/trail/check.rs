@@ -48,7 +48,7 @@ struct Days<'a> {
 
 impl Store {
     /// Compares the trail of a project with its links, and calls `report` for each day that has
-    /// entries or links. Days are reported in order, except those with late links.
+    /// entries or links. Days are reported in order, except days with late links.
     pub async fn check_trail(
         &self,
         project: &ProjectId,

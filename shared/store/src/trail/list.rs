@@ -54,7 +54,7 @@ struct Part {
     next: Option<String>,
 }
 
-/// The entries of a part with their positions, and whether the part has no more.
+/// The entries of a part with their positions, and whether the part ends with them.
 type EntriesOfPart = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {

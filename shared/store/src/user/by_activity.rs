@@ -36,7 +36,7 @@ impl Store {
     /// not the remaining one. The caller must know that the session itself has not ended. Costs at
     /// most two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        // Items from earlier versions have no epoch, which counts as epoch 0.
+        // Items from earlier versions lack an epoch and count as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
         let active = active(project, session.user_id, now)
             .on(format!("attribute_exists(pk) AND (d.session_epoch = :epoch OR d.kept_session = :session{first})"))

@@ -50,8 +50,8 @@ fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
     Write::put(key(project, user, word), &())
 }
 
-/// The writes that update the words of a user after a change; without `before`, those for a new
-/// user.
+/// The writes that update a user's words after a change or, without `before`, add the words of a
+/// new user.
 pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
     let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
     let is_renamed = |before: &&User| before.display_name != after.display_name;

@@ -15,13 +15,13 @@
 //!   same instant: one may be read just before an item is stored there, and another just after a
 //!   later item is. So their keys are read twice, and only items found both times are moved:
 //!   anything stored before an item of the first reading is in the second one. Setting deliveries
-//!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
+//!   aside marks the endpoint's item again, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
 //! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
-//! on the change's position in the table's stream. If the table refuses the item there, it goes to
-//! the next partition.
+//! on the change's position in the table's stream. If the table refuses the item there, the item is
+//! stored in the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

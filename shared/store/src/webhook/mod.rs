@@ -13,7 +13,7 @@
 //! Positions come from the table's stream, so one query reads the pending deliveries in the order
 //! of the changes; replays come last. For each endpoint, recording an event costs 2 units for each
 //! KB of the delivery and 2 for its place, in addition to the update of the endpoint's state; each
-//! attempt costs the same again. A replay also marks the old delivery, at 2 units for each KB.
+//! attempt costs as much again. A replay also marks the old delivery, at 2 units for each KB.
 //! Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
@@ -42,7 +42,7 @@ const ALL: &str = "WEBHOOKS";
 /// The minimum time between two notices to the owners of a project.
 const NOTICE_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 
-/// An endpoint with its version, on which changes are conditional.
+/// An endpoint with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub struct EndpointRow {
     /// The endpoint.

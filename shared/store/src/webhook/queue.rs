@@ -5,9 +5,9 @@
 //! due time in the endpoint's state says when a worker should next look at the queue: immediately
 //! after a delivery was recorded, at the end of a current lease, or else when the next retry is
 //! due. Recording a delivery increments the version of the state. A delivery recorded during a
-//! lease does not make the endpoint due, because no other worker could claim it: when ending the
-//! lease, the worker notices the new version and makes the endpoint due immediately. If the worker
-//! is killed, the endpoint is due at the end of the lease.
+//! lease does not make the endpoint due, because no other worker could claim the endpoint: when
+//! ending the lease, the worker notices the new version and makes the endpoint due immediately. If
+//! the worker is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 

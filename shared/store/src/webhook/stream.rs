@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::table::transfer::TypedValue;
 use crate::table::{Error, Item, Key};
 
-/// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
-/// to 40 digits.
+/// The width of padded sequence numbers, which sort as numbers: DynamoDB's have 21 to 40 digits.
 const DIGITS: usize = 40;
 
 /// A change to an item.

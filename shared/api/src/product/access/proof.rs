@@ -1,5 +1,4 @@
-//! The proof of what a request claims: a key or an admin access token. Client access may need
-//! neither.
+//! The proof of a request's claims: a key or an admin access token. Client access may need neither.
 
 use errors::{Error, KnownError};
 use flows::limits::unproved;
