@@ -5,7 +5,8 @@
 //! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only
 //! if the request may need a challenge; this costs one more round trip.
 //!
-//! The decision does not depend on whether an account exists, and therefore does not reveal it.
+//! The decision does not depend on whether an account exists, and therefore does not reveal
+//! accounts.
 
 use errors::{Error, KnownError};
 use model::bot_challenge::altcha::{self, Solution};
@@ -196,9 +197,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Has Cloudflare check a token, which it accepts only once. The client's IP address is not
-    /// sent: the browser may have reached Cloudflare from another address (IPv4 instead of IPv6,
-    /// for example).
+    /// Has Cloudflare check a token. Cloudflare accepts each token only once. The client's IP
+    /// address is not sent: the browser may have reached Cloudflare from another address (IPv4
+    /// instead of IPv6, for example).
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);

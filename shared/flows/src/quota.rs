@@ -9,7 +9,7 @@ use crate::context::Context;
 /// The maximum for one owner if the caller is a client; `None` for servers and administrators.
 /// Fails for an anonymous user, unless the project lets anonymous users create.
 ///
-/// Compare it in the conditional write that creates the item: a count read earlier misses
+/// Compare the maximum in the conditional write that creates the item: a count read earlier misses
 /// concurrent requests.
 pub fn max(context: &Context, quota: Quota) -> Result<Option<usize>, KnownError> {
     anonymous(context)?;

@@ -21,8 +21,8 @@ use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 /// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
-/// The condition that a sign-in awaits a decision: it exists, is undecided, its tool has not
-/// fetched a session, and it has not expired at `:now`.
+/// The condition that a sign-in awaits a decision: it exists, is undecided and has not expired at
+/// `:now`, and its tool has not fetched a session.
 const WAITS: &str = "attribute_exists(pk) AND attribute_not_exists(d.decision) AND d.used = :no AND d.expires_at > :now";
 
 /// The key of a sign-in, from the digest of its login code.

@@ -153,8 +153,8 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 }
 
 impl Store {
-    /// Reseals the values of an item that are sealed with the previous secret. The item need not be
-    /// fresh: if it has changed, it is read again.
+    /// Reseals the values of an item that are sealed with the previous secret. The item may be
+    /// outdated: if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(MAX_ATTEMPTS, |round| {

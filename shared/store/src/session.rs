@@ -84,7 +84,7 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up, which does not count
+/// Records that the user proved a second factor in a session by setting it up. This does not count
 /// as the recent reauthentication that some changes require.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
@@ -126,8 +126,8 @@ impl Store {
     /// reached its maximum age, or has not been used since `idle_since`. The caller must check with
     /// [`Session::is_live`] whether the user has ended all sessions.
     ///
-    /// One conditional write, so a concurrently deleted session is either used before its deletion
-    /// or not at all. Costs 1 unit.
+    /// This is one conditional write, so a concurrently deleted session is either used before its
+    /// deletion or not at all. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -145,7 +145,7 @@ impl Store {
 
     /// Records where a session was used, if the session exists. Call it only for live sessions: the
     /// places of a user's sessions count as known, so a stolen token of an ended session must not
-    /// add one. Costs 1 unit.
+    /// add a place. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         is_made(self.write_unrecorded(update.on("attribute_exists(pk)")).await).map(drop)

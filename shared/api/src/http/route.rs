@@ -144,8 +144,8 @@ impl Route {
     }
 
     /// For operations without a key derived from the deployment secret. Their functions do not get
-    /// the secret, so an attacker who breaks into one does not get it either. They cannot verify
-    /// access tokens, and therefore ignore them.
+    /// the secret, so an attacker who breaks into one does not get it either. These functions
+    /// cannot verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }

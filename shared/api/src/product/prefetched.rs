@@ -27,7 +27,7 @@ impl<T: Clone + PartialEq> PrefetchedItem<T> {
     }
 
     /// Checks the secret. Returns the item that the secret proves and the result of `read` for that
-    /// item, which runs during the check, or after it if the hint was missing or wrong.
+    /// item. `read` runs during the check, or after it if the hint was missing or wrong.
     pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
         &self,
         check: impl Future<Output = Result<Result<T, CodeRefusal>, store::Error>>,

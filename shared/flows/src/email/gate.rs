@@ -43,10 +43,10 @@ use crate::context::Context;
 pub enum Address {
     /// The address may belong to a stranger.
     Unproved,
-    /// Someone who reads its emails, perhaps the account's owner, has verified it without a session
-    /// of the account.
+    /// Someone who reads the emails to the address, perhaps the account's owner, has verified it
+    /// without a session of the account.
     Verified,
-    /// Its owner has proved it, or the response must not show whether it has an account.
+    /// The owner has proved the address, or the response must not show whether it has an account.
     Proved,
 }
 

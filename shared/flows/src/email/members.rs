@@ -25,8 +25,8 @@ pub struct NotifiableMember {
 }
 
 /// The team's members that `keep` accepts and whose primary address is verified, with this address;
-/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, and
-/// a member could otherwise send them the names in the email.
+/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, to
+/// whom a member could otherwise send the names in the email.
 pub async fn verified(
     app: &App,
     project: &ProjectId,

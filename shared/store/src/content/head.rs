@@ -26,7 +26,8 @@ pub(super) struct Publication {
     /// When it was published.
     pub(super) at: Timestamp,
     /// The number of the publication shown before this one, the default target of a rollback;
-    /// `None` if this is the first, or if an earlier version wrote that one.
+    /// `None` if this is the first, or if an earlier version of this program wrote that
+    /// publication.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,

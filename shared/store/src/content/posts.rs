@@ -32,7 +32,7 @@ pub(super) struct Page {
 /// The sort keys of texts by slug: a part of the index.
 pub(super) type Part = BTreeMap<String, String>;
 
-/// A hash of the slug. It must never change, because it locates a slug in a stored index.
+/// A hash of the slug. The hash must never change, because it locates a slug in a stored index.
 fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }

@@ -93,8 +93,8 @@ fn levels_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "CONFIG")
 }
 
-/// Replaces the levels of a configuration. Write it only together with the project, whose version
-/// shows whether they have changed.
+/// Replaces the levels of a configuration. Write the levels only together with the project, whose
+/// version shows whether the levels have changed.
 pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, Error> {
     Write::put(levels_key(project), levels)
 }
@@ -176,8 +176,8 @@ impl Store {
     }
 
     /// Makes room in a full team by removing former projects from the set in its item. `None` if
-    /// the team does not exist, and `false` if it really is full. Costs a Query and the reads of
-    /// [`Self::owned_projects`].
+    /// the team does not exist, and `false` if the team really is full. Costs a Query and the reads
+    /// of [`Self::owned_projects`].
     pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
         let internal = ProjectId::internal();
         // The team is read first: a project added afterwards changes `joins`.

@@ -46,7 +46,7 @@ pub struct AuthorizationCode {
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// Where the app sends the user after the callback, if it asked for that.
+    /// Where the app sends the user after the callback, if the app named a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
@@ -124,10 +124,10 @@ pub enum PendingChange {
         /// Whether the user can also sign in with the email address that the provider reports.
         email_signs_in: bool,
     },
-    /// The provider account is added to the user who has verified its email address here.
+    /// The provider account is added to the user who has verified the account's email address here.
     Attach,
     /// The user has not verified the email address of the provider account here; the person who has
-    /// verified it at the provider takes over the user.
+    /// verified the address at the provider takes over the user.
     TakeOver,
 }
 

@@ -78,8 +78,8 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if they have changed since, or if `new` keeps their refresh token
-/// (`keeps_refresh`) and a request has begun to use it.
+/// [`Label::Tokens`] if the tokens have changed since, or if `new` keeps their refresh token
+/// (`keeps_refresh`) and a request has begun to use that token.
 pub fn renew_tokens(
     of: TokenOwner<'_>,
     old: Option<&ProviderTokens>,

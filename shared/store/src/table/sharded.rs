@@ -59,7 +59,7 @@ const LAST: char = char::MAX;
 /// to a position makes reading begin after the position.
 const NEXT: char = '\u{1}';
 
-/// A partition of the table or an index, or the part of it whose positions have a given prefix.
+/// A partition of the table or an index, or only its positions with a given prefix.
 pub(crate) struct Partition {
     index: Option<&'static str>,
     key: String,

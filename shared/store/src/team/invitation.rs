@@ -174,7 +174,7 @@ impl Store {
 
     /// Whether the sender of an invitation is a member of its team, in the epoch of the invitation;
     /// also `true` if the invitation does not name a sender ([`Invitation::invited_by`]). Costs two
-    /// units if it does.
+    /// units if the invitation names a sender.
     pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
         is_sender_valid(project, invitation, &items)

@@ -7,9 +7,9 @@
 //! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
-//! Reading a team costs one unit for each 4 KB, writing it in a transaction two units for each KB.
-//! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
-//! deletion that has read all members can tell whether anyone has joined since. In the project
+//! Reading a team costs one unit for each 4 KB, and writing it in a transaction costs two units for
+//! each KB. Replacing it is conditional on its `version`. Joining increments the team's `joins`, so
+//! a deletion that has read all members can tell whether anyone has joined since. In the project
 //! `internal`, added projects and clients that remove members increment `joins` as well. The
 //! attribute `deleting` marks a team while it is being deleted ([`crate::team::deletion`]): readers
 //! treat the team as missing.

@@ -35,7 +35,7 @@ pub struct Change {
     pub subject: Subject,
 }
 
-/// An entity before and after a change; `None` if it does not exist at that time.
+/// An entity before and after a change; `None` at a time when the entity does not exist.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     /// Before the change.

@@ -1,13 +1,14 @@
 //! Late deliveries. A partition of the table takes 1,000 write units per second. If the table
 //! refuses writes to an endpoint's partition, the deliveries to that endpoint are set aside in
 //! other partitions, so that the events of other endpoints need not wait. The worker that claims
-//! the endpoint moves them into its queue.
+//! the endpoint moves the late deliveries into its queue.
 //!
 //! No event overtakes an earlier event of the same item:
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
 //!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
-//!   that records deliveries first reads the endpoint's item, which says whether it has late ones.
+//!   that records deliveries first reads the endpoint's item, which says whether it has late
+//!   deliveries.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that it
 //!   has late deliveries.

@@ -20,9 +20,9 @@ pub struct Record {
     pub position: String,
     /// When the item changed, to about a second.
     pub at: Timestamp,
-    /// The item before; `None` if it did not exist.
+    /// The item before the change; `None` if it did not exist.
     pub old: Option<Item>,
-    /// The item after; `None` if it was deleted.
+    /// The item after the change; `None` if it was deleted.
     pub new: Option<Item>,
 }
 

@@ -67,7 +67,7 @@ impl Request<'_> {
     }
 }
 
-/// Checks that a key with limited permissions, which are in its item, may use the operation.
+/// Checks that a key may use the operation, if its item limits its permissions.
 fn permit(key: Option<&ApiKey>, route: Option<&Route>) -> Result<(), KnownError> {
     let Some(key) = key.filter(|key| key.permissions.is_some()) else { return Ok(()) };
     let needed = route.and_then(Route::permission);
