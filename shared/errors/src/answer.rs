@@ -39,8 +39,8 @@ impl KnownError {
     }
 }
 
-/// The response without its body. The layer around operations writes the body, because only it
-/// knows the URL of the documentation in it.
+/// The response without its body. The layer around operations writes the body, because only that
+/// layer knows the URL of the documentation.
 impl IntoResponse for KnownError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();

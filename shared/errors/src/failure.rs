@@ -10,8 +10,7 @@ use store::Contention;
 
 use crate::known::KnownError;
 
-/// Why an operation fails: with an error for the client, or for a reason that only the log may
-/// contain.
+/// The failure of an operation: an error for the client, or a reason that only the log may contain.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An error for the client.
@@ -100,7 +99,7 @@ impl Error {
                 KnownError::ServiceUnavailable
             }
             Self::Store(store::Error::Limited(refused)) => KnownError::RateLimited(refused),
-            // The request collided with another change, and may be retried.
+            // The request conflicted with another change; the client may retry it.
             Self::Store(store::Error::Conflict(_) | store::Error::Contended) => KnownError::ServiceUnavailable,
             error => {
                 tracing::error!(error = &error as &dyn std::error::Error, source = ?std::error::Error::source(&error), "an operation failed");

@@ -19,10 +19,10 @@ pub enum KeySlip {
     },
     /// The key does not have the prefix of its kind.
     NoPrefix(KeyKind),
-    /// A token is sent as the secret server key, as a machine does, but it is not or no longer
-    /// valid.
+    /// A token was sent as the secret server key, as machines do, but is invalid or has expired.
     Token,
-    /// The header for the required kind of key is missing, but another header has such a key.
+    /// The header for the required kind of key is missing, but another header contains a key of
+    /// this kind.
     OtherHeader {
         /// The required kind.
         wanted: KeyKind,
@@ -50,7 +50,7 @@ impl KeySlip {
     }
 }
 
-/// The header for a kind of key, the access level that such a key proves, and the name of the kind.
+/// The header for a kind of key, the access level that the key proves, and the name of the kind.
 fn place(kind: KeyKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         KeyKind::PublishableClient => ("X-Service-Publishable-Client-Key", "client", "publishable client key"),
@@ -64,7 +64,7 @@ impl fmt::Display for KeySlip {
         match *self {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
-            Self::Token => f.write_str(": the access token has expired, or is not one of a server of this project; get a new one"),
+            Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new one"),
             Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));

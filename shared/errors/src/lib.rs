@@ -1,4 +1,4 @@
-//! The errors of operations: those for clients, and those that only the log may contain.
+//! The errors of operations, for clients and for the log.
 
 #![warn(missing_docs)]
 

@@ -24,7 +24,7 @@ impl fmt::Display for PathSlip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => Ok(()),
-            Self::Slash => f.write_str(": remove the slash at its end"),
+            Self::Slash => f.write_str(": remove the trailing slash"),
             Self::Near { verb, path } => write!(f, ": did you mean {verb} {path}?"),
         }
     }

@@ -1,5 +1,6 @@
-//! Changes that operations make to users. Each change is decided on the user's current state and
-//! written on the condition that this state still holds; if not, it is decided again.
+//! Changes that operations make to users. Each change is based on the user's current state, and
+//! written on the condition that this state has not changed; otherwise, the change is computed
+//! again.
 
 use std::time::Duration;
 
@@ -110,14 +111,15 @@ pub async fn change_as(
     change_read(&context.app, &context.project.id, row, missing, checked).await
 }
 
-/// The place in the notice of a change; `None` if a server makes the change, because its place
-/// means nothing to the user.
+/// The place in the notice of a change; `None` if a server makes the change, because a server's
+/// place means nothing to the user.
 pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
 /// Applies a change that verifies one of a user's email addresses, and may let the user sign in
-/// with it. Takes over another user's claim to the address if that is unverified and gives way.
+/// with it. Takes over another user's claim to the address if that claim is unverified and gives
+/// way.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -196,7 +198,8 @@ pub async fn create(app: &App, project: &ProjectId, user: &User, ExtraWrites(oth
     }
 }
 
-/// The error for a change that fails because another user already has what it would claim.
+/// The error for a change that fails because another user already has the address, account or
+/// passkey that the change would claim.
 pub fn taken_error(outcome: Outcome) -> KnownError {
     match outcome {
         Outcome::EmailTaken(email) => {
@@ -208,7 +211,7 @@ pub fn taken_error(outcome: Outcome) -> KnownError {
     }
 }
 
-/// Turns the conflict over a redeemed code into the error for such codes.
+/// Turns a conflict over a code into the error for used codes.
 pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
         Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(CodeRefusal::AlreadyUsed.into()),

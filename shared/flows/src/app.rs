@@ -89,7 +89,7 @@ impl App {
     }
 
     /// Builds the app of a function without keys derived from the deployment secret. The template
-    /// does not give such a function the secret; one in its environment is ignored.
+    /// does not give such a function the secret; a secret in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
         let settings = Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?;
         // A function without the secret does not hash passwords.

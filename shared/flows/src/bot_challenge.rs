@@ -5,7 +5,8 @@
 //! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only
 //! if the request may need a challenge; this costs one more round trip.
 //!
-//! The decision does not depend on whether an account exists, and therefore does not reveal it.
+//! The decision does not depend on whether an account exists, and therefore does not reveal
+//! accounts.
 
 use errors::{Error, KnownError};
 use model::bot_challenge::altcha::{self, Solution};
@@ -141,7 +142,7 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
-    /// The check of a client's request by which `sender` causes an email to a possibly unverified
+    /// The check of a client's request in which `sender` causes an email to a possibly unverified
     /// address. An anonymous user has neither verified an address nor solved a challenge at
     /// sign-up, and therefore always needs one here, unless challenges are off.
     pub fn for_email(context: &'a Context, sender: &User) -> Self {
@@ -179,7 +180,7 @@ impl<'a> Check<'a> {
             // The app then shows a challenge and repeats the request.
             Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
         };
-        // Refused requests count, too, so a flood is detected until it ends.
+        // Refused requests count as well, so a flood is detected until it ends.
         admitted.count().await;
         Err(refused.into())
     }
@@ -196,9 +197,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Has Cloudflare check a token, which it accepts only once. The client's IP address is not
-    /// sent: the browser may have reached Cloudflare from another one (IPv4 instead of IPv6, for
-    /// example).
+    /// Has Cloudflare check a token. Cloudflare accepts each token only once. The client's IP
+    /// address is not sent: the browser may have reached Cloudflare from another address (IPv4
+    /// instead of IPv6, for example).
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);

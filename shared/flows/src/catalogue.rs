@@ -33,7 +33,7 @@ impl CatalogueCache {
         Ok(kept.clone())
     }
 
-    /// Forgets the catalogue, so that the process keeps no more than a new one.
+    /// Forgets the catalogue, as if the process had just started.
     pub async fn forget(&self) {
         *self.0.write().await = None;
     }

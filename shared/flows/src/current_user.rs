@@ -70,7 +70,7 @@ impl CurrentUser {
     }
 }
 
-/// The users that a request accepts in addition to those without restrictions.
+/// The users that a request accepts in addition to unrestricted ones.
 #[derive(Debug, Clone, Copy)]
 pub struct AllowedUsers {
     /// Anonymous users.
@@ -89,7 +89,8 @@ impl AllowedUsers {
 
     /// Refuses a user that the request does not accept.
     pub fn check(self, user: &User, session: &Session, project: &Project) -> Result<(), KnownError> {
-        // Comes first, because it applies even if the user is also restricted for another reason.
+        // This check comes first, because it applies even if the user is also restricted for
+        // another reason.
         if user.restriction.is_some() && !self.by_administrator {
             let restricted_reason = RestrictedReason::RestrictedByAdministrator;
             return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });

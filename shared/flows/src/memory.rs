@@ -1,9 +1,10 @@
-//! What a process remembers between requests: which projects and keys exist, which rate limits are
-//! reached, and which trail entries have counted the maximum of rejected sign-ups. This saves calls
-//! to the table; forgotten facts are looked up again. Some things are counted only here: requests
-//! without an existing project, wrong keys at operations without a rate limit, reports of exposed
-//! API keys, checks of versions, and clients' reads. The clients of an IP address or a network are
-//! together counted here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
+//! The facts that a process remembers between requests: which projects and keys exist, which rate
+//! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
+//! saves calls to the table; forgotten facts are looked up again. Some events are counted only
+//! here: requests without an existing project, wrong keys at operations without a rate limit,
+//! reports of exposed API keys, checks of versions, and clients' reads. The clients of an IP
+//! address or a network are together counted here first
+//! ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,8 +16,8 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
-/// are forgotten, so that a flood cannot fill the memory; of the counters that only this process
-/// has, the lowest.
+/// are forgotten (of the counters that only this process has, only the lowest), so that a flood
+/// cannot fill the memory.
 const MAX_FACTS: usize = 10_000;
 
 /// The facts a process remembers.
@@ -29,7 +30,8 @@ struct MemoryState {
     seen: HashSet<String>,
     /// For each full counter, when its refusal ends, and the refusal.
     refused: HashMap<String, (Timestamp, Refusal)>,
-    /// Counters that are not stored in the table, by name; a project's, by project and name.
+    /// Counters that are not stored in the table, by name or, for a project's counters, by project
+    /// and name.
     counters: HashMap<String, Tally>,
     /// Counters added to the table several requests at a time, by project and name.
     batches: HashMap<String, Batch>,
@@ -43,7 +45,7 @@ struct MemoryState {
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     count: u32,
-    /// The time from which it no longer matters.
+    /// The time from which the counter no longer matters.
     ends_at: Timestamp,
 }
 
@@ -52,7 +54,7 @@ struct Tally {
 struct Batch {
     /// The count last seen in the table.
     counted: u32,
-    /// The count of the previous window, as far as this process knows.
+    /// The last known count of the previous window.
     before: u32,
     /// Requests not counted in the table yet.
     pending: u32,
@@ -90,7 +92,7 @@ impl Memory {
         }
     }
 
-    /// Whether the project or key with this name is remembered to exist.
+    /// Whether the process remembers that the project or key with this name exists.
     pub fn has_seen(&self, name: &str) -> bool {
         self.learnt().seen.contains(name)
     }
@@ -119,17 +121,17 @@ impl Memory {
         Ok(())
     }
 
-    /// The count of a project's counter, kept only by this process, if it has room.
+    /// The count of a project's counter that only this process keeps, if the counter has room.
     pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
-    /// Adds to a project's counter, kept only by this process, even beyond its quota.
+    /// Adds to a project's counter that only this process keeps, even beyond its quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
         self.learnt().add(counter, full_name(project, counter), count);
     }
 
-    /// Counts a request `weight` times. Returns what must be added to the counter in the table now
+    /// Counts a request `weight` times. Returns the number to add to the counter in the table now
     /// (then call [`Self::carried`]), or 0 to wait.
     pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refusal> {
         let mut learnt = self.learnt();
@@ -173,7 +175,7 @@ impl Memory {
         self.learnt().full.contains(entry)
     }
 
-    /// Forgets everything, so that the process remembers no more than a new one.
+    /// Forgets everything, as if the process had just started.
     pub fn forget(&self) {
         *self.learnt() = MemoryState::default();
     }
@@ -184,8 +186,8 @@ impl Memory {
 }
 
 impl MemoryState {
-    /// The count of a counter of this process, if it has room, given the names of the previous
-    /// window and this one.
+    /// The count of a counter that only this process keeps, if the counter has room; `before` and
+    /// `now` are its names in the previous and the current window.
     fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<u32, Refusal> {
         let [before, counted] = [before, now].map(|name| self.counters.get(name).map_or(0, |tally| tally.count));
         if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(counted) }
@@ -200,7 +202,7 @@ impl MemoryState {
     }
 
     /// Forgets the counters that no longer matter, and at least half of the others: the lowest, so
-    /// that a flood of subjects does not stop another from being refused.
+    /// that a flood of subjects does not end the refusal of another subject.
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;

@@ -64,7 +64,7 @@ impl Claim {
     }
 }
 
-/// A claim with its proof if remembered, to be read if not.
+/// A claim with its remembered proof, if any; otherwise, the proof must be read.
 #[derive(Debug)]
 pub struct Lookup {
     claim: Claim,
@@ -94,8 +94,8 @@ impl Lookup {
         }
     }
 
-    /// Remembers a newly read proof of the claim. The time of one already remembered is not
-    /// extended.
+    /// Remembers a newly read proof of the claim. The time of a proof that is already remembered is
+    /// not extended.
     pub fn remember(self, proofs: &Proofs, proof: &Arc<Proof>) {
         if self.may_remember && !self.is_proved() {
             proofs.insert(self.claim, self.began_at, Arc::clone(proof));

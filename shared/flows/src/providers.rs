@@ -24,7 +24,8 @@ const MAX_TESTS: usize = 4;
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
 /// failure: otherwise anyone allowed to create a project could turn one request into a hundred
 /// requests to someone else. Unchanged providers need not be available. The requests count for
-/// `project`; for a new project, that is the one that creates it, since anyone can create many.
+/// `project`; when a project is created, `project` is the creating project, because anyone can
+/// create many projects.
 pub async fn test_changed(app: &App, project: &ProjectId, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with has not been tested.
     let changed =

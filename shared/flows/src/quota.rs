@@ -1,4 +1,4 @@
-//! How much of something the caller may create ([`model::quota`]).
+//! How many things a caller may create ([`model::quota`]).
 
 use errors::KnownError;
 use model::quota::Quota;
@@ -9,8 +9,8 @@ use crate::context::Context;
 /// The maximum for one owner if the caller is a client; `None` for servers and administrators.
 /// Fails for an anonymous user, unless the project lets anonymous users create.
 ///
-/// Compare it in the conditional write that creates: a count read earlier misses concurrent
-/// requests.
+/// Compare the maximum in the conditional write that creates the item: a count read earlier misses
+/// concurrent requests.
 pub fn max(context: &Context, quota: Quota) -> Result<Option<usize>, KnownError> {
     anonymous(context)?;
     Ok((context.level < Level::Server).then(|| context.project.config.quotas.max(quota)))

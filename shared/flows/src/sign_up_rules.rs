@@ -86,7 +86,8 @@ impl SignUpRules {
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
             let work = move || {
-                // All are held until the evaluation ends, even if nobody waits for it any longer.
+                // All three are held until the evaluation ends, even if nobody waits for it any
+                // longer.
                 let _taken = (thread, turn, place);
                 known.unwrap_or_else(|rules| this.compile(id, &rules)).run(&facts)
             };

@@ -1,4 +1,4 @@
-//! What a caller may do with a team. A server may do everything, a client what its user's
+//! The access of callers to teams. A server may do everything; a client may do what its user's
 //! permissions in the team allow.
 //!
 //! A client whose user is not a member gets the same error as for a team that does not exist.

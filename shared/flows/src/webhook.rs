@@ -47,9 +47,9 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     }
 }
 
-/// What a project's administrators learn about a failure. Which addresses a name resolves to, or
-/// whether it resolves at all, is left out, because it would reveal names and addresses of the
-/// deployment's network.
+/// The description of a failure for a project's administrators. It leaves out which addresses a
+/// name resolves to, and whether the name resolves at all, because both would reveal names and
+/// addresses of the deployment's network.
 fn told(fault: &AnswerError) -> String {
     let reason = fault.to_string();
     let lower = reason.to_lowercase();

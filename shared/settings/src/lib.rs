@@ -30,19 +30,19 @@ const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00
 /// The operator's settings of a deployment.
 #[derive(Clone)]
 pub struct Settings {
-    /// Base URL of the product API and the issuers of tokens, without a trailing slash.
+    /// The base URL of the product API and of the issuers of tokens, without a trailing slash.
     pub api_url: String,
-    /// Base URL of the public content, without a trailing slash.
+    /// The base URL of the public content, without a trailing slash.
     pub site_url: String,
-    /// The deployment secret, from which the deployment's own keys are derived.
+    /// The deployment secret; the deployment's own keys are derived from it.
     pub secret: DeploymentSecret,
-    /// Proves that a request comes through the deployment's distribution; if absent,
+    /// The secret that proves that a request came through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
     /// Whether functions with an [`Self::origin_secret`] also answer requests that did not come
     /// through the distribution.
     pub allows_direct: bool,
-    /// Lifetime of an access token, 20 seconds to one hour.
+    /// The lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
     /// How long each process remembers a project and its key, in seconds, 0 to 10. Revoked keys,
     /// old settings and deleted projects stay in effect that long; with 0, each request reads the
@@ -50,11 +50,11 @@ pub struct Settings {
     pub project_cache_seconds: u8,
     /// The rate limits.
     pub limits: Limits,
-    /// Name of the deployment; absent for a deployment without metrics.
+    /// The name of the deployment; absent for a deployment without metrics.
     pub stage: Option<String>,
-    /// Addresses for the `From` header of the deployment's emails.
+    /// The addresses for the `From` header of the deployment's emails.
     pub senders: Senders,
-    /// Emails per hour for a project without a sending history; absent for no limit.
+    /// The number of emails per hour for a project without a sending history; absent for no limit.
     pub mails_per_hour: Option<u32>,
     /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret: for
     /// tests.
@@ -66,10 +66,10 @@ pub struct Settings {
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
     /// endpoints on this machine do not need TLS, and test emails may use any port.
     pub allow_private_issuers: bool,
-    /// Mail servers in the deployment's own network.
+    /// The mail servers in the deployment's own network.
     pub mail_relays: MailRelays,
-    /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
-    /// and for trying a sign-in without an account at a provider.
+    /// The base URL, without a trailing slash, of a server that stands in for all providers: for
+    /// tests, and for trying a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,

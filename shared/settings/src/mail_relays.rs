@@ -23,7 +23,8 @@ impl MailRelays {
         entries.map(relay).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether this is one of the relays: the host as listed, not another with the same address.
+    /// Whether this is one of the relays: the host as listed, not another host with the same
+    /// address.
     pub fn include(&self, host: &str, port: u16) -> bool {
         Host::parse(host).is_ok_and(|host| self.0.contains(&(host, port)))
     }

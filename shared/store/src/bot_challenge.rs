@@ -6,8 +6,8 @@
 //! | counter of a usual rate | as for [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
-//! A usual rate says what is suspicious, not what is permitted. So its counters are read before a
-//! request is processed, and the request is counted during processing. Spending a challenge is a
+//! Exceeding a usual rate makes requests suspicious, not forbidden. So its counters are read before
+//! a request is processed, and the request is counted during processing. Spending a challenge is a
 //! conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
@@ -21,8 +21,8 @@ use wire::id::ProjectId;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::table::{Error, Key, Store, Write, is_made};
 
-/// The time limit for counting a request. If counting is too slow or fails, some of the request's
-/// tallies may miss it.
+/// The time limit for counting a request. If counting is too slow or fails, some tallies may miss
+/// the request.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {

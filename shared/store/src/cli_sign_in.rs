@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | a tool's sign-in | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
-//! | code for typing | `CLI#<P>#<digest of this code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
+//! | user code | `CLI#<P>#<digest of the user code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
 //!
 //! Deciding, taking over the anonymous user and fetching the session are conditional writes, so
 //! only one of several concurrent attempts succeeds.
@@ -21,8 +21,8 @@ use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 /// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
-/// The condition that a sign-in awaits a decision: it exists, is undecided, its tool has not
-/// fetched a session, and it has not expired at `:now`.
+/// The condition that a sign-in awaits a decision: it exists, is undecided and has not expired at
+/// `:now`, and its tool has not fetched a session.
 const WAITS: &str = "attribute_exists(pk) AND attribute_not_exists(d.decision) AND d.used = :no AND d.expires_at > :now";
 
 /// The key of a sign-in, from the digest of its login code.
@@ -79,7 +79,7 @@ impl Store {
         self.transact_unrecorded(vec![create, typed]).await
     }
 
-    /// The digest of the login code of the sign-in with this user code; `None` if the user code is
+    /// The digest of the login code that belongs to this user code; `None` if the user code is
     /// unknown. The caller must check whether the sign-in has expired.
     pub async fn login_of_user_code(&self, project: &ProjectId, user_code: &UserCode) -> Result<Option<Digest>, Error> {
         self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()

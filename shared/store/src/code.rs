@@ -95,8 +95,8 @@ impl Store {
     }
 
     /// The first of these projects with a code under this nonce, even if the typed part of the code
-    /// is wrong: one unit for each project. As with [`Self::code_of_nonce`], never base a decision
-    /// on it.
+    /// is wrong. Costs one unit for each project. As with [`Self::code_of_nonce`], never base a
+    /// decision on it.
     pub async fn project_of_code(&self, projects: &[ProjectId], purpose: Purpose, code: &Code) -> Result<Option<ProjectId>, Error> {
         for some in projects.chunks(BATCH) {
             let key = |project: &ProjectId| code_key(project, purpose.name(), code);

@@ -15,7 +15,7 @@ use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made, st
 
 const PK: &str = "ENDINGS";
 
-/// What is being deleted.
+/// The target of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeletionTarget {
@@ -53,8 +53,8 @@ fn project_note_key(project: &ProjectId) -> Key {
     Key::new(PK, format!("PROJECT#{project}"))
 }
 
-/// Fails the transaction while data of a deleted project with this id may be left: the worker would
-/// delete the data of a new project with it.
+/// Fails the transaction while a deleted project with this id may still have data: the worker would
+/// delete a new project's data as well.
 pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
     Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
 }

@@ -27,7 +27,7 @@ use wire::id::{DocumentId, ProjectId};
 use crate::project::{levels_of, replaced};
 use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, is_made, number, string};
 
-/// A document with its version, on which changes are conditional. The version is 0 if the document
+/// A document with its version. Changes are conditional on the version, which is 0 if the document
 /// is not in the table.
 #[derive(Debug, Clone)]
 pub struct DocumentRow {
@@ -35,8 +35,8 @@ pub struct DocumentRow {
     pub document: MailDocument,
     /// The version that was read.
     pub version: u64,
-    /// The level of the configuration that the document belongs to: the environment for documents
-    /// older than levels.
+    /// The level of the configuration that the document belongs to: the environment if the document
+    /// is older than levels.
     pub level: Level,
     /// The branch's document, if a document of the environment overrides it.
     pub below: Option<MailDocument>,
@@ -86,7 +86,7 @@ pub struct DocumentWrite {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The change would exceed [`MAX_DOCUMENTS`] of a kind.
-    #[error("a project can have at most {MAX_DOCUMENTS} templates, themes and drafts each")]
+    #[error("a project can have at most {MAX_DOCUMENTS} each of templates, themes and drafts")]
     TooManyDocuments,
     /// The write failed.
     #[error(transparent)]

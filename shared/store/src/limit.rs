@@ -105,8 +105,8 @@ pub fn forget(project: &ProjectId, counter: &Counter) -> [Write; 2] {
     [counter_key(project, counter), key_before(project, counter)].map(Write::delete)
 }
 
-/// For a nonexistent user: stands in for the write that counts a wrong password in the user's item.
-/// Increments a counter that is never read.
+/// The write for a nonexistent user, in place of the write that counts a wrong password in a user's
+/// item. Increments a counter that is never read.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
     let key = Key::new(format!("X#{project}#{subject}"), "DECOY");
     Write::update(key, "SET #ttl = :ttl ADD n :one")
@@ -115,7 +115,7 @@ pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> W
         .value(":ttl", integer(after(now, MARGIN).as_second()))
 }
 
-/// More than any two instances' clocks differ.
+/// An upper bound on the difference between two instances' clocks.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// When a counter may be deleted: once its window has ended by every instance's clock.
@@ -132,8 +132,8 @@ impl Store {
         Ok(counted(Some(&item)))
     }
 
-    /// Counts several requests unconditionally, and returns the counts of the previous and this
-    /// window. Costs 1 unit to write and 1 to read.
+    /// Counts several requests unconditionally, and returns the counts of the previous and the
+    /// current window. Costs 1 unit to write and 1 to read.
     pub async fn add(&self, project: &ProjectId, counter: &Counter, count: u32) -> Result<(u32, u32), Error> {
         let add = self.write_unrecorded_returning(add_many(project, counter, count));
         let (window, item) = futures_util::try_join!(self.window(project, counter), add)?;

@@ -21,7 +21,7 @@ pub fn owner_key(project: &ProjectId, owner: Owner) -> Key {
     }
 }
 
-/// An owner's item, with the version on which changes are conditional.
+/// An owner's item with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub enum OwnerRow {
     /// A user.
@@ -39,7 +39,7 @@ impl OwnerRow {
         }
     }
 
-    /// Writes the owner with these API keys, if the owner has not changed since.
+    /// Writes the owner with these API keys, if the owner has not changed since it was read.
     pub fn with_keys(&self, project: &ProjectId, keys: OwnedKeys) -> Result<Write, Error> {
         match self {
             Self::User(row) => user::replace(project, &model::user::User { api_keys: keys, ..row.user.clone() }, row.version),

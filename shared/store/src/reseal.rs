@@ -1,4 +1,4 @@
-//! Reseals values after the deployment secret was rotated: values sealed with the previous secret
+//! Reseals values after a rotation of the deployment secret: values sealed with the previous secret
 //! are sealed with the current one, so that the previous secret can be removed. Used only by the
 //! command line, never by a Lambda function.
 //!
@@ -34,12 +34,12 @@ struct Place {
     /// The path of the value in DynamoDB's syntax: names separated by dots, and indexes in
     /// brackets.
     path: String,
-    /// The owner for which the value is sealed.
+    /// The owner name under which the value is sealed.
     owner: String,
     sealed: SealedText,
 }
 
-/// The part of an outbox entry that matters here.
+/// The sealed codes of an outbox entry.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]
@@ -153,8 +153,8 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 }
 
 impl Store {
-    /// Reseals the values of an item that are sealed with the previous secret. The item need not be
-    /// fresh: if it has changed, it is read again.
+    /// Reseals the values of an item that are sealed with the previous secret. The item may be
+    /// outdated: if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(MAX_ATTEMPTS, |round| {

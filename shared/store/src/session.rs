@@ -6,8 +6,9 @@
 //! | claim of a refresh token, from earlier versions | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id |
 //! | claim from still earlier versions | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! They all expire by TTL when the session reaches its maximum age. The digest is of the whole
-//! token and is compared in constant time. Earlier versions put it into the claim or its key.
+//! All of these items expire by TTL when the session reaches its maximum age. A claim has the
+//! digest of the whole token, which is compared in constant time; earlier versions put the digest
+//! into the key.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -46,8 +47,7 @@ pub(crate) fn older_claim_key(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::older_selector(session))
 }
 
-/// The key of the item that is read first for a refresh token: its session, or its claim if it is
-/// from an earlier version.
+/// The key under which a refresh token's claim is looked up first.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     match (refresh_token::session_in(token), refresh_token::older_selector_in(token)) {
         (Some((user, session)), _) => session_key(project, user, session),
@@ -90,7 +90,7 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up, which does not count
+/// Records that the user proved a second factor in a session by setting it up. This does not count
 /// as the recent reauthentication that some changes require.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
@@ -132,8 +132,8 @@ impl Store {
     /// reached its maximum age, or has not been used since `idle_since`. The caller must check with
     /// [`Session::is_live`] whether the user has ended all sessions.
     ///
-    /// One conditional write, so a concurrently deleted session is either used before its deletion
-    /// or not at all. Costs 1 unit.
+    /// This is one conditional write, so a concurrently deleted session is either used before its
+    /// deletion or not at all. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -151,7 +151,7 @@ impl Store {
 
     /// Records where a session was used, if the session exists. Call it only for live sessions: the
     /// places of a user's sessions count as known, so a stolen token of an ended session must not
-    /// add one. Costs 1 unit.
+    /// add a place. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         is_made(self.write_unrecorded(update.on("attribute_exists(pk)")).await).map(drop)

@@ -172,11 +172,11 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
     for (path, is_slashed) in [("/api/v1/users/me/", true), ("/api/v1/teams//", true), ("/api/v1/nothing/", false), ("/api/v2/", false)] {
         let answer = app.client().get(path).await;
         assert_eq!(answer.status(), 404, "{path}");
-        assert_eq!(answer.json()["error"].as_str().unwrap().contains("remove the slash at its end"), is_slashed, "{path}");
+        assert_eq!(answer.json()["error"].as_str().unwrap().contains("remove the trailing slash"), is_slashed, "{path}");
     }
     for (path, is_slashed) in [("/api/v1/apps/", true), ("/api/v1/apps/a/b/", false), ("/api/v1/blog-posts", false)] {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
-        assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
+        assert_eq!(hint == "Remove the trailing slash from the path.", is_slashed, "{path}");
     }
     // The error suggests a similar path, and quotes nothing from the request.
     for (path, expected) in [

@@ -58,9 +58,9 @@ impl Problem {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
             Self::PostNotFound => "GET /api/v1/blog-posts lists all posts.",
             Self::RouteNotFound | Self::Misspelt(PathSlip::None) => {
-                "The OpenAPI document lists all paths; those of the API begin with /api/v1."
+                "The OpenAPI document lists all paths; API paths begin with /api/v1."
             }
-            Self::Misspelt(PathSlip::Slash) => "Remove the slash at the end of the path.",
+            Self::Misspelt(PathSlip::Slash) => "Remove the trailing slash from the path.",
             Self::Misspelt(PathSlip::Near { verb, path }) => return format!("Did you mean {verb} {path}?").into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
             Self::InternalError => "Try again in a moment.",
@@ -93,8 +93,8 @@ impl Problem {
         response
     }
 
-    /// Derives a problem from the status, for responses that carry none: the router's, and
-    /// responses in place of one that could not be serialized. `None` for any other status.
+    /// Derives the problem of a response without one from its status. Such responses come from the
+    /// router, or replace a response that could not be serialized. `None` for any other status.
     pub(crate) fn from_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
@@ -114,7 +114,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Logs the missing or invalid setting; the caller only learns of an internal error.
+/// Logs the missing or invalid setting; the caller learns only of an internal error.
 impl From<environment::Error> for Problem {
     fn from(error: environment::Error) -> Self {
         tracing::error!(%error, "a setting is missing or invalid");
@@ -122,7 +122,7 @@ impl From<environment::Error> for Problem {
     }
 }
 
-/// Logs the failure of the store; the caller only learns of an internal error.
+/// Logs the failure of the store; the caller learns only of an internal error.
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
         tracing::error!(%error, "the content cannot be read");

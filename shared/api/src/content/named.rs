@@ -20,8 +20,8 @@ pub trait NamedResource {
     const PROBLEM: Problem;
 }
 
-/// Reads the parameters of a path. Names are never rejected as malformed: one that is not UTF-8,
-/// for example, is just not found.
+/// The parameters of a path. Names are never rejected as malformed: a name that is not UTF-8, for
+/// example, is just not found.
 #[derive(Debug)]
 pub struct ContentPath<T>(pub T);
 
@@ -57,8 +57,8 @@ pub enum ContentNumber<T> {
     /// The number; `None` if the query does not have the parameter.
     Canonical(Option<usize>, PhantomData<T>),
     /// The parameter is not written as in our links: it is not a number, appears twice or has
-    /// leading zeros, for example. Caches treat each of the countless such queries separately, so
-    /// the answer must not read the table: redirect to the path without a query.
+    /// leading zeros, for example. Caches treat each of these countless queries separately, so the
+    /// answer must not read the table: redirect to the path without a query.
     Other,
 }
 

@@ -8,7 +8,7 @@ use wire::level::Level;
 /// A schema and the schemas it refers to.
 #[derive(Clone)]
 pub struct SchemaParts {
-    /// Name of the type in the API document.
+    /// The name of the type in the API document.
     pub name: String,
     /// The schema.
     pub schema: RefOr<Schema>,
@@ -30,7 +30,7 @@ impl SchemaParts {
 pub struct Description {
     /// The minimum access level; absent if the operation requires no access.
     pub level: Option<Level>,
-    /// Whether what a client reads with the operation counts ([`model::limit::Limit::Read`]).
+    /// Whether a client's reads with the operation are counted ([`model::limit::Limit::Read`]).
     pub counts_reads: bool,
     /// Whether the operation parses path, query or body by a schema, and can therefore reject them.
     pub reads_input: bool,

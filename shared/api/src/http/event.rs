@@ -23,7 +23,7 @@ pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request,
         if !is_valid {
             query.clear();
         }
-        // Without its slash, the path would be part of the host.
+        // Without a leading slash, the path would be part of the host.
         event.raw_path = event.raw_path.take().filter(|path| path.starts_with('/'));
         event.request_context.domain_name = None;
         for name in [HOST, FORWARDED_PROTO] {

@@ -1,6 +1,6 @@
 //! The interfaces of the service.
 
-/// The interfaces to which operations belong.
+/// The interfaces of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interface {
     /// The content API: the public content of a site.

@@ -168,7 +168,7 @@ impl Answer {
     }
 }
 
-/// What the log records about a request.
+/// The facts about a request for the log.
 fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> RequestFacts {
     let request_id = request.extensions().get().cloned();
     RequestFacts::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))

@@ -2,10 +2,10 @@
 //! including its metrics.
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
-//! so metrics need no API call and no agent. The line names the operation instead of the path, and
-//! contains nothing from the request except the method and the project's id: no IP address, other
-//! header, body or query. A deployment without `GATELET_STAGE` writes the same line without
-//! metrics.
+//! so metrics need neither an API call nor an agent. The line names the operation instead of the
+//! path, and contains nothing from the request except the method and the project's id: no IP
+//! address, other header, body or query. A deployment without `GATELET_STAGE` writes the same line
+//! without metrics.
 //!
 //! | metric | unit | dimensions |
 //! |---|---|---|
@@ -69,7 +69,7 @@ pub struct RequestFacts {
     project: Option<ProjectId>,
     /// From API Gateway; an id in the response takes precedence.
     request_id: Option<RequestId>,
-    /// Id of the invocation, as in the lines that Lambda itself logs.
+    /// The id of the invocation, as in the lines that Lambda itself logs.
     invocation: Option<String>,
 }
 

@@ -6,7 +6,8 @@
 pub enum Need {
     /// Keys derived from the deployment secret.
     Secret,
-    /// Calls to OAuth providers: the secrets of the deployment's own clients, and time.
+    /// Calls to OAuth providers: the secrets of the deployment's own clients, and a longer time
+    /// limit.
     Providers,
     /// Reading the bucket with the images of the content.
     Images,

@@ -1,8 +1,8 @@
 //! The router of a Lambda that has one operation.
 //!
 //! API Gateway matches routes to the decoded path, but the router matches the path as sent, which
-//! may match no route. If GET is the only method of a path, API Gateway sends the function requests
-//! with every method.
+//! may not match any route. If GET is the only method of a path, API Gateway sends the function
+//! requests with every method.
 
 use axum::Router;
 use axum::extract::Request;

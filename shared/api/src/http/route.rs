@@ -16,7 +16,7 @@ use crate::http::verb::Verb;
 /// An operation: its method and path, and what it may do.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
-    /// Name of the binary and the Lambda, such as `users-me-read`; it begins with the area.
+    /// The name of the binary and the Lambda, such as `users-me-read`; it begins with the area.
     pub name: &'static str,
     /// The method.
     pub verb: Verb,
@@ -144,8 +144,8 @@ impl Route {
     }
 
     /// For operations without a key derived from the deployment secret. Their functions do not get
-    /// the secret, so an attacker who breaks into one does not get it either. They cannot verify
-    /// access tokens, and therefore ignore them.
+    /// the secret, so an attacker who breaks into one does not get it either. These functions
+    /// cannot verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }
@@ -163,7 +163,7 @@ impl Route {
     }
 
     /// For operations that redirect to the console. Their functions are told whether the deployment
-    /// has it (`GATELET_CONSOLE`).
+    /// has the console (`GATELET_CONSOLE`).
     pub const fn leads_to_console(self) -> Self {
         self.needing(Need::Console)
     }
@@ -210,7 +210,7 @@ impl Route {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
 
-    /// For an operation whose writes need no record; `reason` says why.
+    /// For an operation whose writes need not be recorded; `reason` says why.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
         Self { table: Table { trail: Trail::Nothing(reason), ..self.table }, ..self }
     }
@@ -237,8 +237,8 @@ impl Route {
         Self { table: Table { trail: Trail::Entry, ..self.table }, ..self }
     }
 
-    /// What the function's role may do to the table: the operation's own actions, and those for
-    /// counting requests, for reading the counts, and for writing the trail.
+    /// What the function's role may do to the table: the operation's own actions, and the actions
+    /// for counting requests, reading the counts and writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = if self.limit.is_some_and(Limit::is_in_table) { &[TableAction::GetItem, TableAction::UpdateItem][..] } else { &[] };
         let telling = (self.table.trail == Trail::Entry).then_some(TableAction::PutItem);
@@ -269,7 +269,7 @@ impl Route {
         Self { body: BodyRule::Lenient, ..self }
     }
 
-    /// For operations whose body does not matter, such as those that an HTML form calls.
+    /// For operations whose body does not matter, such as operations called by an HTML form.
     pub const fn ignores_body(self) -> Self {
         Self { body: BodyRule::Ignored, ..self }
     }

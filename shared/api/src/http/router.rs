@@ -69,8 +69,8 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
     }
 }
 
-// Added last, and thus outermost: the layers need the route's properties, and authentication needs
-// its rate limit.
+// The route is added last, and is thus outermost: the layers need its properties, and
+// authentication needs its rate limit.
 
 /// A method router behind the layer of the public content.
 pub(super) fn wrap_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {

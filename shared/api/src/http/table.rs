@@ -59,7 +59,7 @@ pub enum NamedItem {
 pub enum Trail {
     /// The operation adds an entry.
     Entry,
-    /// The operation adds no entry, for this reason.
+    /// The operation does not add an entry, for this reason.
     Nothing(&'static str),
 }
 

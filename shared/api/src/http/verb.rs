@@ -2,9 +2,9 @@
 
 use axum::routing::MethodFilter;
 
-/// The methods that operations have. GET implies HEAD, and every path has OPTIONS. Unlike
-/// `http::Method`, this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is
-/// attached to every request.
+/// The methods of operations. GET implies HEAD, and every path has OPTIONS. Unlike `http::Method`,
+/// this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is attached to every
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// `GET`.

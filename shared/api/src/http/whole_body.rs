@@ -13,13 +13,13 @@ const MAX_NAME: usize = 40;
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// It has more bytes than permitted, or announces more.
+    /// The body has more bytes than permitted, or announces more.
     TooLarge,
     /// The connection failed, or the client was too slow.
     EndedEarly,
 }
 
-/// Reads a body of at most `most` bytes.
+/// Reads a body of at most `max` bytes.
 pub(crate) async fn read(mut body: Body, max: usize) -> Result<Vec<u8>, BodyError> {
     // The announced length is used only to refuse a body early. Memory is allocated only for what
     // has arrived.
@@ -38,8 +38,8 @@ pub(crate) async fn read(mut body: Body, max: usize) -> Result<Vec<u8>, BodyErro
     Ok(whole)
 }
 
-/// The encoding of a body, such as `gzip` (RFC 9110 §8.4); `None` if it was sent as it is. Bodies
-/// are never decoded: a few kilobytes can become gigabytes.
+/// The encoding of a body, such as `gzip` (RFC 9110 §8.4); `None` if the body is not encoded.
+/// Bodies are never decoded: a few kilobytes can become gigabytes.
 pub(crate) fn encoding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(header::CONTENT_ENCODING).iter();
     let mut names = values.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim);

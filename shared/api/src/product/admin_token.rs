@@ -3,8 +3,9 @@
 //!
 //! Like other access tokens, an admin access token does not outlive its session: every request
 //! reads the session and the user's rights. Which team owns the project is known only once the
-//! project is read. Usually it is the user's selected team, whose id is in the token, so the
-//! membership is read together with the project. Otherwise, reading it takes another round trip.
+//! project is read. Usually the owner is the user's selected team, whose id is in the token, so the
+//! membership is read together with the project. Otherwise, reading the membership takes another
+//! round trip.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -50,7 +51,7 @@ impl AdminToken {
         self.claims.sub
     }
 
-    /// The keys of the items that prove the access, where known before the project is read.
+    /// The keys of the items that prove the access and are known before the project is read.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let user = self.claims.sub;
         let (internal, session) = (&self.internal, self.claims.refresh_token_id);

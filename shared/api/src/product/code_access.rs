@@ -3,7 +3,7 @@
 //! An attempt at a code must be counted before the code is checked, and only the checked code tells
 //! whose account it is for. Proving the access, trying the code, reading the account and writing
 //! would thus take four round trips. So the code in the body is read while the access is proved,
-//! and its account while the attempt is counted ([`PrefetchedItem`]).
+//! and the code's account while the attempt is counted ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -48,7 +48,7 @@ pub struct CheckedCode {
 
 /// A kind of code, at the type level.
 pub trait CodeKind: Send + Sync + 'static {
-    /// The stored entity of such a code.
+    /// The stored entity of a code of this kind.
     type Stored: DeserializeOwned + Clone + PartialEq + Send + std::fmt::Debug;
     /// The kind's name in the keys of the table.
     const NAME: &'static str;

@@ -79,9 +79,9 @@ impl<B: ToSchema> ToSchema for OrEmpty<B> {
 /// The body, parsed by the layer.
 #[derive(Debug, Clone)]
 pub struct ParsedBody {
-    /// `None` if it is absent or was not read.
+    /// The JSON value; `None` if the body is absent or was not read.
     pub json: Option<Json>,
-    /// Its length as sent, in bytes.
+    /// The length of the body as sent, in bytes.
     pub bytes: usize,
 }
 

@@ -28,10 +28,10 @@ use crate::product::input::ParsedBody;
 use crate::product::reading::counted;
 use crate::product::{client_input, oauth_error, trail};
 
-/// Largest accepted body, in bytes.
+/// The maximum size of a body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// Minimum duration of a response that must not reveal whether an account exists. With the
+/// The minimum duration of a response that must not reveal whether an account exists. With the
 /// gateway's own table, such an operation is faster than this, but takes a tenth of a millisecond
 /// longer if the account exists. With DynamoDB, durations vary by milliseconds, which hides the
 /// difference anyway.
@@ -93,8 +93,8 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are. `of_client` has the request's
-/// headers if it came from an OAuth client.
+/// Writes the body of an error; other responses stay as they are. `of_client` contains the
+/// request's headers if the request came from an OAuth client.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(AttachedError(error)) = response.extensions_mut().remove::<AttachedError>() else { return response };
     let mut body = error.body();
@@ -150,7 +150,7 @@ fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
 }
 
 /// Parses a body without a content type as JSON, the usual format (RFC 9110 §8.3 lets the recipient
-/// examine it).
+/// examine the content).
 fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -197,8 +197,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     text.starts_with(b"{") || text.starts_with(b"[")
 }
 
-/// Adds the headers of the product API, and replaces the status of a client error by 200 if an old
-/// client asks for it.
+/// Adds the headers of the product API, and replaces the status of a client error with 200 if an
+/// old client asks for it.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let is_older = is_of_older_sdk(request);
@@ -239,7 +239,8 @@ fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
     }
 }
 
-/// Requests are authenticated by headers, not by cookies, so any origin may read the responses.
+/// Lets any origin read the responses, because requests are authenticated by headers, not by
+/// cookies.
 fn cross_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     if let Some(exposed) = &*EXPOSED {

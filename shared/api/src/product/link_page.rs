@@ -1,5 +1,5 @@
 //! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
-//! the error for a link that no longer works is a page, too; programs recognize it by status and
+//! the error for a link that no longer works is also a page; programs recognize it by status and
 //! headers. GET only shows a question, and submitting its form confirms: nothing changes on GET,
 //! because email scanners follow links.
 

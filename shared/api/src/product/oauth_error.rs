@@ -2,7 +2,7 @@
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
 //! One body serves both kinds of clients, because neither format forbids the fields of the other.
-//! The layer writes it, because some errors occur before the operation runs.
+//! The layer writes the body, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;

@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// Sorts a page of a list that is read in another order: keeps only the first items after a place,
-/// sorted by place, and never more than fit on the page.
+/// The sorted page of a list that is read in another order: the first items after a place, sorted
+/// by place, and never more than fit on the page.
 pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,
@@ -52,7 +52,7 @@ impl<P: Ord + Clone, T: Serialize> PageSorter<P, T> {
         Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
     }
 
-    /// Adds an item if its place is on the page; later ones may have to give way.
+    /// Adds an item if its place is on the page; later items may be dropped.
     pub fn offer(&mut self, place: P, item: T) {
         let is_before = self.after.as_ref().is_some_and(|after| place <= *after);
         if is_before || self.end.as_ref().is_some_and(|end| place >= *end) {
@@ -103,7 +103,7 @@ impl<T> Page<T> {
 pub struct List<T> {
     items: Vec<T>,
     is_paginated: bool,
-    /// Absent when there are no pages.
+    /// Absent from a whole list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pagination: Option<Pagination>,
 }

@@ -1,5 +1,5 @@
-//! Versions of resources: a response names one in its `ETag`, and a change with `If-Match` applies
-//! only to that version (RFC 9110 §13.1.1), so nobody overwrites what they have not seen.
+//! Versions of resources: a response states the version in its `ETag`, and a change with `If-Match`
+//! applies only to that version (RFC 9110 §13.1.1), so nobody overwrites what they have not seen.
 
 use std::convert::Infallible;
 
@@ -41,7 +41,8 @@ fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// The versions that a change may be made to: those in `If-Match`, or any if it is absent or `*`.
+/// The versions that a change may apply to: the versions in `If-Match`, or any if the header is
+/// absent or `*`.
 #[derive(Debug, Clone, Default)]
 pub struct IfMatch(Option<String>);
 

@@ -3,20 +3,20 @@
 use errors::Error;
 use model::code::CodeRefusal;
 
-/// An item that a request names by a secret, read before the secret is checked: a hint as to what
+/// An item that a request names by a secret, read before the secret is checked: a hint about what
 /// else to read early.
 #[derive(Debug)]
 pub enum PrefetchedItem<T> {
-    /// It was not read, because the request names none or reading failed.
+    /// The item was not read, because the request does not name one or reading failed.
     Unread,
-    /// The table has no such item.
+    /// The item does not exist.
     Missing,
-    /// The table has this item.
+    /// The item exists.
     Found(T),
 }
 
 impl<T: Clone + PartialEq> PrefetchedItem<T> {
-    /// Whether the table was read and has no such item.
+    /// Whether the table was read and the item does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
@@ -26,8 +26,8 @@ impl<T: Clone + PartialEq> PrefetchedItem<T> {
         if let Self::Found(item) = self { Some(item) } else { None }
     }
 
-    /// Checks the secret. Returns the item it proves and the result of `read` for that item, which
-    /// runs during the check, or after it if the hint was missing or wrong.
+    /// Checks the secret. Returns the item that the secret proves and the result of `read` for that
+    /// item. `read` runs during the check, or after it if the hint was missing or wrong.
     pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
         &self,
         check: impl Future<Output = Result<Result<T, CodeRefusal>, store::Error>>,

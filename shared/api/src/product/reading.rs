@@ -20,8 +20,8 @@ use crate::http::describe::{Describe, Description};
 pub(crate) struct Reading(Arc<OnceLock<Reader>>);
 
 impl Reading {
-    /// Begins to measure what the request reads, if a client sent it to read. Fails if this client
-    /// has read too much.
+    /// Begins to measure what the request reads, if the client's reads are counted (`reader`).
+    /// Fails if the client has read too much.
     pub(crate) fn begin(parts: &Parts, app: &App, reader: Option<Reader>) -> Result<(), store::Error> {
         let (Some(reader), Some(reading)) = (reader, parts.extensions.get::<Self>()) else { return Ok(()) };
         reader.check(app)?;
@@ -43,8 +43,8 @@ pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Resp
     response
 }
 
-/// Anybody: reads something of the project in the path, without access. Reads count by IP address
-/// and network.
+/// A caller without access, for reads of the project in the path. Reads count by IP address and
+/// network.
 pub struct Anybody;
 
 impl FromRequestParts<App> for Anybody {

@@ -1,5 +1,5 @@
-//! What a request adds to the trail: the operation, the items that its path names, the names of
-//! the fields in its body, and the caller's IP address and location.
+//! The facts that a request adds to the trail: the operation, the items that its path names, the
+//! names of the fields in its body, and the caller's IP address and location.
 
 use axum::extract::RawPathParams;
 use flows::App;

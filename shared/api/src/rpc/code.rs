@@ -4,7 +4,7 @@
 pub const PARSE_ERROR: i64 = -32700;
 /// The body is JSON, but not a valid request.
 pub const INVALID_REQUEST: i64 = -32600;
-/// There is no such method.
+/// The method does not exist.
 pub const METHOD_NOT_FOUND: i64 = -32601;
 /// The method does not accept the parameters.
 pub const INVALID_PARAMS: i64 = -32602;

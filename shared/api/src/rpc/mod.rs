@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both are public and stateless, and only read the
+//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both are public and stateless, and read only the
 //! public content.
 
 pub mod code;

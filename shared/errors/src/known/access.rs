@@ -36,7 +36,7 @@ macro_rules! access {
             allowed_access_types: Vec<&'static str>,
         },
 
-        /// The key has limited permissions, without the one that the operation requires.
+        /// The key's permissions do not include the one that the operation requires.
         #[error("the key does not have the permission that this operation requires")]
         #[hint("Create a key with the permission that `details` names, or use a key without limits.")]
         #[answer(FORBIDDEN, Sdks::None)]

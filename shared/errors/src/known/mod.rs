@@ -11,7 +11,8 @@
 //! Variant { field: String },
 //! ```
 //!
-//! A row without one of these does not compile. Fields can only have the types imported here.
+//! A row that lacks one of these lines does not compile. Fields can have only the types imported
+//! here.
 
 #[macro_use]
 mod access;
@@ -56,13 +57,13 @@ use crate::path_slip::PathSlip;
 pub enum Sdks {
     /// All supported versions.
     All,
-    /// Version 2.8.108 and newer ones.
+    /// Version 2.8.108 and newer.
     Since2_8_108,
     /// None: the code is specific to Gatelet.
     None,
 }
 
-/// Defines the errors by the rows of all areas. Each area's macro adds its rows and calls this
+/// Defines the errors from the rows of all areas. Each area's macro adds its rows and calls this
 /// macro again with the remaining areas.
 macro_rules! known_errors {
     ([$area:ident $($others:ident)*] $($rows:tt)*) => { $area! { known_errors! [$($others)*] $($rows)* } };
@@ -95,13 +96,13 @@ macro_rules! known_errors {
                 match self { $(Self::$variant => StatusCode::$status,)* }
             }
 
-            /// When the error is returned; one sentence for the documentation. Of all functions,
-            /// only `edge-fallback` contains these texts.
+            /// When the error is returned; one sentence for the documentation. Only the function
+            /// `edge-fallback` contains these texts.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)* }
             }
 
-            /// What the developer who gets the error can do; sent with the error.
+            /// Advice for the developer who gets the error; sent with the error.
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
@@ -128,7 +129,8 @@ impl ErrorCode {
     }
 
     /// Whether a published SDK knows the code; `is_older` if its version is before 2.8.108. Headers
-    /// name only codes that the SDK knows: any other makes it believe that it is outdated.
+    /// name only codes that the SDK knows: any other code makes the SDK believe that it is
+    /// outdated.
     pub fn is_known_to_sdk(self, is_older: bool) -> bool {
         match self.sdks() {
             Sdks::All => true,
@@ -157,7 +159,7 @@ impl KnownError {
         ErrorCode::from(self).status()
     }
 
-    /// What the developer who gets the error can do.
+    /// Advice for the developer who gets the error.
     pub fn hint(&self) -> &'static str {
         ErrorCode::from(self).hint()
     }

@@ -34,8 +34,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthStateNotFound,
 
-        /// The provider is not set up or not enabled, or has the type `shared` without a client of
-        /// the deployment.
+        /// The provider is not set up or not enabled, or is `shared` but the deployment has no
+        /// client for it.
         #[error("the provider is not set up or not enabled")]
         #[hint("Add the provider to the project's OAuth providers, allow sign-in with it, and check its id.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -49,7 +49,7 @@ macro_rules! oauth {
 
         /// The user or the provider refused the sign-in.
         #[error("the user or the provider denied access")]
-        #[hint("Let the user try again, or check the application's settings at the provider.")]
+        #[hint("Ask the user to try again, or check the application's settings at the provider.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthProviderAccessDenied,
 
@@ -62,7 +62,7 @@ macro_rules! oauth {
         /// The provider's entry in the project's settings, or its registration at the provider, is
         /// wrong.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct it and save the provider again, which tests it. The log has the reason for a failed sign-in.")]
+        #[hint("Correct it and save the provider again; saving tests it. The log has the reason for a failed sign-in.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
@@ -134,8 +134,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project has no app's bundle id for signing in with Apple.
-        #[error("the project has no app's bundle id for signing in with Apple")]
+        /// The project does not have an app's bundle id for signing in with Apple.
+        #[error("the project does not have an app's bundle id for signing in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         AppleBundleIdNotConfigured,
@@ -143,7 +143,7 @@ macro_rules! oauth {
         /// The identity token was not issued by Apple for this project, has expired or was used, or
         /// its nonce is wrong.
         #[error("Apple's identity token, or its nonce, is not valid")]
-        #[hint("Let the user sign in with Apple again, and send the new token with its nonce.")]
+        #[hint("Ask the user to sign in with Apple again, and send the new token with its nonce.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAppleCredentials,
 

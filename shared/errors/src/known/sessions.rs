@@ -62,8 +62,8 @@ macro_rules! sessions {
         #[answer(FORBIDDEN, Sdks::All)]
         RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
-        /// The user must reauthenticate before this change or deletion, which is not possible in an
-        /// impersonation.
+        /// The user must reauthenticate before this change or deletion; an impersonated session
+        /// cannot.
         #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
         #[hint("Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.")]
         #[answer(FORBIDDEN, Sdks::None)]
@@ -75,7 +75,7 @@ macro_rules! sessions {
         #[answer(NOT_FOUND, Sdks::None)]
         SessionNotFound,
 
-        /// The operation cannot end the session that calls it.
+        /// The operation cannot end the caller's own session.
         #[error("the current session cannot be deleted: sign out instead")]
         #[hint("Sign out instead: `DELETE /api/v1/auth/sessions/current`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -88,7 +88,7 @@ macro_rules! sessions {
         #[answer(UNAUTHORIZED, Sdks::None)]
         CrossDomainSessionMismatch,
 
-        /// The polling code of a tool or the device code of a device does not exist, or was used.
+        /// The polling code or device code does not exist or has been used.
         #[error("the polling code or device code does not exist or has been used")]
         #[hint("Start again with `POST /api/v1/auth/cli` or `POST /api/v1/auth/oauth/device_authorization`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -129,7 +129,7 @@ macro_rules! sessions {
         /// The sign-in of the command-line tool does not have an anonymous session, or that session
         /// has ended.
         #[error("the sign-in has no anonymous session, or that session has ended")]
-        #[hint("Sign in in the browser, and confirm with the refresh token.")]
+        #[hint("In the browser, sign in and confirm with the refresh token.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         NoAnonymousSession,
 

@@ -23,7 +23,7 @@ macro_rules! sign_in {
 
         /// The bot challenge was shown but not solved, or cannot be checked.
         #[error("{message}")]
-        #[hint("Show the message, and let the user solve another challenge; the service's log has the reason.")]
+        #[hint("Show the message and another challenge; the service's log has the reason.")]
         #[answer(BAD_REQUEST, Sdks::Since2_8_108)]
         BotChallengeFailed { message: String },
 
@@ -41,7 +41,7 @@ macro_rules! sign_in {
 
         /// The address or the password is wrong.
         #[error("the address or the password is wrong")]
-        #[hint("Let the user try again or reset the password; the error never says which one is wrong.")]
+        #[hint("Ask the user to try again or reset the password; the error never says which one is wrong.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailPasswordMismatch,
 
@@ -80,7 +80,7 @@ macro_rules! sign_in {
 
         /// The current password given by the signed-in user is wrong.
         #[error("the password is wrong")]
-        #[hint("Let the user try again, or reset the password by email.")]
+        #[hint("Ask the user to try again, or to reset the password by email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasswordConfirmationMismatch,
 
@@ -116,7 +116,7 @@ macro_rules! sign_in {
 
         /// The code or invitation was used before.
         #[error("the code or invitation has been used")]
-        #[hint("If it had its effect, do nothing. Otherwise, get a new code: request another email, or start again.")]
+        #[hint("If it took effect, do nothing. Otherwise, get a new code: request another email, or start again.")]
         #[answer(CONFLICT, Sdks::All)]
         VerificationCodeAlreadyUsed,
 
@@ -144,8 +144,8 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user does not have an authenticator app; recovery codes only stand in for an app's
-        /// codes.
+        /// The user does not have an authenticator app; without one, recovery codes have nothing to
+        /// replace.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -183,7 +183,7 @@ macro_rules! sign_in {
 
         /// The browser's response does not prove the possession of a passkey.
         #[error("the passkey was not accepted: {message}")]
-        #[hint("Let the user try again with new options, or sign in in another way; the message says why.")]
+        #[hint("Ask the user to try again with new options or sign in another way; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasskeyAuthenticationFailed { message: String },
 

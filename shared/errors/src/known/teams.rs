@@ -75,8 +75,7 @@ macro_rules! teams {
         #[answer(UNAUTHORIZED, Sdks::All)]
         TeamPermissionNotFound { team_id: String, user_id: String, permission_id: String },
 
-        /// The permission does not exist, or the user whose permission is to be revoked does not
-        /// have it.
+        /// The permission does not exist, or cannot be revoked because the user does not have it.
         #[error("the permission {permission_id} does not exist, or the user does not have it")]
         #[hint("Check its id, or define it first.")]
         #[answer(NOT_FOUND, Sdks::All)]
@@ -113,7 +112,7 @@ macro_rules! teams {
 
         /// The project has the maximum number of permissions of this scope.
         #[error("a project can define at most {max} permissions per scope: delete one first")]
-        #[hint("Delete one that is not used.")]
+        #[hint("Delete one that is no longer used.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyPermissions { max: usize },
 

@@ -17,7 +17,7 @@ macro_rules! users {
 
         /// Another account signs in with this address.
         #[error("an account with the address {email} already exists")]
-        #[hint("Let the user sign in or reset the password, or use another address.")]
+        #[hint("Ask the user to sign in, reset the password or use another address.")]
         #[answer(CONFLICT, Sdks::All)]
         UserEmailAlreadyExists { email: String, would_work_if_email_was_verified: bool },
 

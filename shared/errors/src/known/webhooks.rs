@@ -15,7 +15,7 @@ macro_rules! webhooks {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyWebhookEndpoints { limit: usize },
 
-        /// Events are not sent to this URL.
+        /// Events cannot be sent to this URL.
         #[error("the URL of the webhook endpoint is not allowed: {reason}")]
         #[hint("Use a public `https` URL; `details` says what is wrong with this one.")]
         #[answer(BAD_REQUEST, Sdks::None)]

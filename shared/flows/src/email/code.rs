@@ -20,10 +20,10 @@ use crate::app::App;
 use crate::email::gate::{self, Address, Cause, RecipientCounts};
 use crate::email::sealed;
 
-/// The path of the link that releases the address, in a verification email.
+/// The path of the link in a verification email that releases the address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// The values for writing an email with a code. Its main link is `callback` with the query
+/// The values for writing an email with a code. The email's main link is `callback` with the query
 /// parameter `code`.
 pub struct CodeEmail<'a> {
     /// The app.

@@ -4,7 +4,7 @@
 //! | email | counted | beyond the limit |
 //! |---|---|---|
 //! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
-//! | the same, for a server | mailbox, with a higher quota | the request is refused |
+//! | code, link or invitation that a server asks for | mailbox, with a higher quota | the request is refused |
 //! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
 //! | notice to an address that is verified, but not confirmed | the address, separately from the others | folded |
 //! | notice to a confirmed address | the mailbox, separately from the others | folded |
@@ -41,17 +41,17 @@ use crate::context::Context;
 /// Whether the recipient has proved the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Address {
-    /// It may belong to a stranger.
+    /// The address may belong to a stranger.
     Unproved,
-    /// Someone who reads its emails, perhaps the account's owner, has verified it without a session
-    /// of the account.
+    /// Someone who reads the emails to the address, perhaps the account's owner, has verified it
+    /// without a session of the account.
     Verified,
-    /// Its owner has proved it, or the response must not show whether it has an account.
+    /// The owner has proved the address, or the response must not show whether it has an account.
     Proved,
 }
 
 impl Address {
-    /// What a user has shown about an address.
+    /// Whether a user has proved an address.
     pub fn of(user: &User, email: &Email) -> Self {
         match user.channel_of(email) {
             Some(channel) if channel.is_confirmed() => Self::Proved,
@@ -122,7 +122,7 @@ impl RecipientCounts {
         Ok([mail].into_iter().chain(self.0).collect())
     }
 
-    /// Writes that look and cost like those that queue an email, but do not send one.
+    /// Writes that look and cost like the writes that queue an email, but do not send one.
     pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
         Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
     }

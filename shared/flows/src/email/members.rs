@@ -8,7 +8,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::app::App;
 use crate::email::gate::Address;
 
-/// The maximum number of members to notify, as one transaction writes all their emails.
+/// The maximum number of members to notify, because one transaction writes all their emails.
 const MAX_NOTIFIED: usize = 50;
 /// How many members are read at once. Their users are read together.
 const PAGE: usize = 100;
@@ -20,13 +20,13 @@ pub struct NotifiableMember {
     pub user_id: UserId,
     /// The primary address.
     pub email: Email,
-    /// What the member has shown about it; never [`Address::Unproved`].
+    /// Whether the member has proved the address; never [`Address::Unproved`].
     pub address: Address,
 }
 
 /// The team's members that `keep` accepts and whose primary address is verified, with this address;
-/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, and
-/// a member could otherwise send them the names in the email.
+/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, to
+/// whom a member could otherwise send the names in the email.
 pub async fn verified(
     app: &App,
     project: &ProjectId,

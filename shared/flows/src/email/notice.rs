@@ -112,7 +112,7 @@ impl AccountChanges<'_> {
 /// The writes that notify of a sign-in from a place where the account had not been used. Only
 /// verified addresses are notified: any other may belong to a stranger, whom the account's creator
 /// could flood by signing in from many places. Someone who verified an address without a session
-/// may be the account's owner; if not, the link lets them lock the creator out.
+/// may be the account's owner; otherwise, the link lets that person lock the creator out.
 pub fn about_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {

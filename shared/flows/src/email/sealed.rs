@@ -1,6 +1,6 @@
-//! Built-in emails that contain codes. The outbox entry contains the codes sealed; the worker that
-//! sends the email unseals them. [`model::outbox::codes`] explains the reason, and what other
-//! readers of the entry see.
+//! Built-in emails that contain codes. The outbox entry contains the codes in sealed form; the
+//! worker that sends the email unseals them. [`model::outbox::codes`] explains the reason, and what
+//! other readers of the entry see.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::app::App;
 
-/// A new entry with the variables in `new` and, sealed, the ones in `coded`, which contain codes.
+/// A new entry with the variables in `new`, and with the variables in `coded`, which contain codes,
+/// in sealed form.
 pub fn entry(
     app: &App,
     project: &ProjectId,

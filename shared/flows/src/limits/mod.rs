@@ -5,13 +5,13 @@
 //! round trip. If the process has not seen the project or key yet, the request is counted only
 //! after the proof, and the process remembers them from then on ([`crate::memory`]). The clients of
 //! an IP address or a network are together counted in memory, and in the table only with every
-//! tenth request, so most requests pay nothing for it. Requests that count for a whole project,
-//! such as sign-ups by its servers, are counted after the proof, so that nobody else can use up the
-//! project's quota. Requests with a wrong key, or for a project that does not exist, are counted by
-//! IP address ([`unproved`]). Operations count the subjects that only they know: the account whose
-//! password or second factor is guessed ([`Failures`]), a secret such as a refresh token
-//! ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). A client's reads
-//! are counted afterwards ([`Reader`]).
+//! tenth request, so most requests pay nothing for this counting. Requests that count for a whole
+//! project, such as sign-ups by its servers, are counted after the proof, so that nobody else can
+//! use up the project's quota. Requests with a wrong key, or for a project that does not exist, are
+//! counted by IP address ([`unproved`]). Operations count the subjects that only they know: the
+//! account whose password or second factor is guessed ([`Failures`]), a secret such as a refresh
+//! token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). A client's
+//! reads are counted afterwards ([`Reader`]).
 
 mod failures;
 mod reads;
@@ -65,11 +65,11 @@ pub struct ClaimedSender<'a> {
 const BYTES_PER_WRITE: usize = 4096;
 
 impl<'a> ClaimedSender<'a> {
-    /// The counters for this request. If one of them is the whole project's, the request is counted
-    /// after the proof, otherwise perhaps during it. A false claim then harms only its sender, with
-    /// one exception: an access token is known to be genuine, but its session may have ended, and
-    /// such requests count for the user until the token expires. So requests that lock an intruder
-    /// out are counted by session ([`Limit::SecureAccount`]).
+    /// The counters for this request. If one of them belongs to the whole project, the request is
+    /// counted after the proof, otherwise perhaps during the proof. A false claim then harms only
+    /// its sender, with one exception: an access token is known to be genuine, but its session may
+    /// have ended, and such requests count for the user until the token expires. So requests that
+    /// lock an intruder out are counted by session ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> RequestCount<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
@@ -130,13 +130,14 @@ pub struct RequestCount<'a> {
     batched: Vec<Counter>,
     /// How often the batched counters count the request.
     weight: u32,
-    /// The key that must be proved for the caller's counter; `None` if that counter needs no key.
+    /// The key that must be proved for the caller's counter; `None` if that counter does not need a
+    /// key.
     proved_by: Option<Subject>,
     is_after_proof: bool,
 }
 
 /// The result of counting concurrently with reading the table: the count of each counter, or `None`
-/// if nothing was counted yet.
+/// if the request was not counted yet.
 #[derive(Debug)]
 #[must_use]
 pub struct EarlyCounts(Option<Vec<u32>>);
@@ -214,7 +215,7 @@ impl<'a> RequestCount<'a> {
         let (before, counted) = self.app.store.add(self.project, counter, count).await?;
         self.app.memory.carried(self.project, counter, before, counted);
         // The count includes this request: only the next ones are refused, and other processes find
-        // out when they add theirs.
+        // out when they add their requests.
         Ok(())
     }
 
@@ -277,7 +278,8 @@ pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Res
 }
 
 async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Place) -> Result<(), store::Error> {
-    // Only in memory: it is for floods, in which every count would be another write.
+    // Counted only in memory: this limit is for floods, in which every count would be another
+    // write.
     if let Some(network) = app.settings.limits.counter(Rule::UnprovedNetwork, &Subject::network(place.ip), app.clock.now()) {
         app.memory.count(&network).map_err(store::Error::Limited)?;
     }

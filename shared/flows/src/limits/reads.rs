@@ -1,4 +1,4 @@
-//! What clients read.
+//! Counts what clients read.
 //!
 //! A large page costs as much as hundreds of small requests, so operations without their own limit
 //! count what they read from the table, in units of [`BYTES_PER_READ`]. Less than a unit is not
@@ -24,7 +24,8 @@ pub struct Reader {
     places: Vec<Counter>,
 }
 
-/// A session keeps one part in this many of its quota, whatever others at its IP address read.
+/// One part in this many of a session's quota is reserved for the session, whatever others at its
+/// IP address read.
 const RESERVED: u32 = 10;
 
 impl Reader {

@@ -16,7 +16,7 @@ use crate::content::posts::is_last;
 use crate::content::texts::PostText;
 use crate::table::{Error, Item, Store, Write};
 
-/// From this size in bytes on, before compression, a chunk ends at the next post that may end a
+/// A chunk of at least this many bytes, before compression, ends at the next post that may end a
 /// page.
 const MIN_BYTES: usize = 128 * 1024;
 /// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may exceed
@@ -68,7 +68,7 @@ pub(super) fn put(sk: &str, chunk: &[PostText]) -> Result<Write, Error> {
     let packed = packed(chunk)?;
     if packed.len() > MAX_ITEM_BYTES + MAX_ITEM_BYTES / 32 {
         return Err(Error::TooMuch(format!(
-            "the texts of {} posts have {} bytes when compressed, which do not fit into an item",
+            "the texts of {} posts have {} bytes when compressed, too many for an item",
             chunk.len(),
             packed.len()
         )));
@@ -84,7 +84,7 @@ fn packed(chunk: &[PostText]) -> Result<Vec<u8>, Error> {
     Ok(lz4_flex::compress_prepend_size(plain.as_bytes()))
 }
 
-/// The posts of a chunk; `None` if the bytes are not a chunk's.
+/// The posts of a chunk; `None` if the bytes are not a chunk.
 fn unpacked(bytes: &[u8]) -> Option<Vec<PostText>> {
     let size = u32::from_le_bytes(*bytes.first_chunk()?);
     if usize::try_from(size).ok()? > MAX_UNPACKED {
@@ -107,8 +107,9 @@ fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
 }
 
 impl Store {
-    /// The posts of these chunks; `None` if one is gone, because of another publication or because
-    /// an earlier version deleted items unknown to it. One round trip for each hundred chunks.
+    /// The posts of these chunks; `None` if a chunk was deleted by another publication, or by an
+    /// earlier version of this program that does not know chunks. One round trip for each hundred
+    /// chunks.
     pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
         let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();
         let Some(items) = items else { return Ok(None) };

@@ -21,12 +21,13 @@ const EARLIER_PARTS: usize = 16;
 pub(super) struct Publication {
     /// The number of the publication, higher than all earlier ones.
     pub(super) number: u64,
-    /// The digest of all content; if it is the same, nothing needs to be published.
+    /// The digest of all content; content with the same digest need not be published again.
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
     /// The number of the publication shown before this one, the default target of a rollback;
-    /// `None` if this is the first, or if an earlier version wrote that one.
+    /// `None` if this is the first, or if an earlier version of this program wrote that
+    /// publication.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
@@ -50,7 +51,7 @@ pub(super) struct Publication {
 /// The state of the switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// The highest number of a publication so far.
+    /// The highest publication number so far.
     pub(super) latest: u64,
     /// The numbers of the kept publications, ascending.
     pub(super) kept: Vec<u64>,

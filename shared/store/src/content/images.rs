@@ -24,7 +24,7 @@ use crate::content::layout::{BYTES, key};
 use crate::table::retry::Retrying;
 use crate::table::{Error, Key, Store, Write, entity};
 
-/// The beginning of the sort keys of the items that record stored images.
+/// The sort-key prefix of the items that record stored images.
 pub(super) const STORED: &str = "IMAGE#";
 /// The maximum number of image names in one item.
 const LIST: usize = 4_000;
@@ -50,7 +50,7 @@ struct ImageRecord {
     at: Timestamp,
 }
 
-/// A part of an image: says how many parts the image has.
+/// A part of an image, with the number of the image's parts.
 #[derive(Serialize, Deserialize)]
 struct Part {
     parts: usize,
@@ -146,7 +146,7 @@ impl Store {
         let unneeded = stored.into_iter().filter(|(name, at)| !needed.contains(name) && *at + GRACE <= now);
         let mut deleted = 0;
         for (name, _) in unneeded {
-            // The item goes first: without it, the image is stored again when needed.
+            // The item is deleted first: without the item, the image is stored again when needed.
             self.write_many(vec![Write::delete(key(format!("{STORED}{name}")))]).await?;
             if let Ok(name) = name.parse() {
                 shelf.delete(&name).await?;

@@ -13,8 +13,7 @@ pub const PARTITION: &str = "CONTENT";
 pub(super) const SITE: &str = "SITE";
 pub(super) const APPS: &str = "APPS";
 pub(super) const RECORD: &str = "PUBLICATION#";
-/// The beginning of the sort keys of image bytes. They sort last, so that a query for keys need not
-/// read them.
+/// The sort-key prefix of image bytes. They sort last, so that a query for keys need not read them.
 pub(super) const BYTES: &str = "~";
 /// DynamoDB permits 400 KB per item; the difference is for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
@@ -34,8 +33,7 @@ pub(super) fn record_key(number: u64) -> Key {
     key(format!("{RECORD}{number}"))
 }
 
-/// The beginning of the sort key of an item that never changes: its kind and the digest of its
-/// entity.
+/// The sort-key prefix of an item that never changes: its kind and the digest of its entity.
 pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error> {
     let json = serde_json::to_vec(entity).map_err(|error| Error::Refused(error.to_string()))?;
     Ok(format!("{kind}#{}#", &Digest::from_bytes(&json).as_str()[..DIGEST]))

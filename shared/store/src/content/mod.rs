@@ -11,16 +11,16 @@
 //! | part of the index of texts by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
 //! | text of a post | `CONTENT` | `TEXT#<digest>#<number>` | 1 unit for each 4 KB |
 //! | names of a publication's images | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the gateway |
-//! | record that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
+//! | record of when an image was stored | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
 //! A publication first writes the pages, parts, texts, chunks and lists of images that the previous
 //! one lacks, with its own number in their keys. Then it writes site, apps and its record in one
 //! transaction, on the condition that nobody has published since. If two publications interfere,
-//! the transaction of one fails and that publication starts over; the next one deletes what it
-//! wrote. At most [`KEPT`] publications are kept: the newest ones, and the one shown before the
-//! current one.
+//! the transaction of one fails and that publication starts over; the next publication deletes the
+//! items of the failed attempt. At most [`KEPT`] publications are kept: the newest ones, and the
+//! one shown before the current one.
 //!
 //! A post is public from its publication time on. The items contain all posts; readers leave out
 //! the future ones.
@@ -59,7 +59,7 @@ use crate::table::{Error, Item, Store, entity};
 pub struct DatedContent<T> {
     /// The content.
     pub value: T,
-    /// Since when its publication has been shown; `None` if an earlier version of this program,
+    /// When readers were switched to its publication; `None` if an earlier version of this program,
     /// which did not record the time, published it.
     pub since: Option<Timestamp>,
 }
@@ -92,7 +92,7 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// The posts of a window among those public at this time, and how many are public in all.
+    /// A window of the posts public at this time, and the total number of public posts.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             match self.head().await? {
@@ -102,8 +102,8 @@ impl Store {
         })
     }
 
-    /// The site, the apps, and the posts of a window among those public at this time, without their
-    /// texts, all from one publication; `None` before the first publication.
+    /// The site, the apps, and a window of the posts public at this time, without their texts, all
+    /// from one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<DatedContent<ShownContent>>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };

@@ -1,8 +1,8 @@
 //! The pages of posts, and the index for finding the text of a post.
 //!
 //! Pages and parts of the index never change: their keys contain the digest of the entity, so a
-//! publication writes only those that differ from its predecessor's. The end of a page depends on
-//! the slugs of its posts, so a new post changes one page, not all later ones.
+//! publication writes only the pages and parts that its predecessor lacks. The end of a page
+//! depends on the slugs of its posts, so a new post changes one page, not all later ones.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Page {
 /// The sort keys of texts by slug: a part of the index.
 pub(super) type Part = BTreeMap<String, String>;
 
-/// A hash of the slug. It must never change, because it locates a slug in a stored index.
+/// A hash of the slug. The hash must never change, because it locates a slug in a stored index.
 fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }

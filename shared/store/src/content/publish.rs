@@ -54,9 +54,9 @@ struct Draft {
 
 impl Store {
     /// Replaces all content of the site: writes the new items, and then switches readers to them in
-    /// one transaction. Writes nothing if exactly this content is already published. In either
-    /// case, then deletes the items that no kept publication needs. Fails with [`Error::TooMuch`],
-    /// changing nothing for readers, if a part does not fit into an item.
+    /// one transaction. Writes nothing if exactly this content is already published. Then, in
+    /// either case, deletes the items that no kept publication needs. Fails with
+    /// [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<PublishResult, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(PublishResult, Head), Error> = optimistic!(MAX_ATTEMPTS, |_| {
@@ -203,7 +203,7 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
     let chunks = chunks::split(content, now);
     let keys = chunks.iter().map(|chunk| items.key(&stem("FULL", chunk)?, &known, |sk| chunks::put(sk, chunk)));
     publication.chunks = Some(keys.collect::<Result<_, _>>()?);
-    // Parts without slugs are all the same item.
+    // All parts without slugs share one item.
     let mut keys = BTreeSet::new();
     items.writes.retain(|write| keys.insert(write.key().sk.clone()));
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };

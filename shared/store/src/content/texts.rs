@@ -29,7 +29,7 @@ impl PostText {
     }
 }
 
-/// The path of a post's page, under which the content lists the post's picture.
+/// The path of a post's page, which is the key of the post's picture in the content.
 pub(super) fn page_of(slug: &str) -> String {
     format!("/blog/{slug}")
 }
@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// The posts public at this time with their texts, newest first, until the texts read so far,
-    /// including those of future posts, exceed this many bytes. One read for the head, and one for
+    /// including texts of future posts, exceed this many bytes. One read for the head, and one for
     /// each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {

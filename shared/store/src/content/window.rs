@@ -1,4 +1,4 @@
-//! Reads a window of the posts, and only the pages that contain it.
+//! Reads a window of the posts, fetching only the pages that contain it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::table::{Error, Store};
 
-/// The range of post numbers on each page, from the number of posts on each.
+/// The range of post numbers on each page, computed from the number of posts on each page.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {
@@ -21,8 +21,8 @@ fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     counts.iter().map(range).collect()
 }
 
-/// The number of future posts, as far as these pages show. They are the newest, so they come before
-/// all others.
+/// The number of future posts known from these pages. Future posts are the newest, so they come
+/// before all others.
 fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
     let on_page = |(number, page): (&usize, &Page)| {
         let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
@@ -41,9 +41,9 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 }
 
 impl Store {
-    /// The posts of a window among those public at this time, and how many are public in all. One
-    /// round trip, or more if the pages contain future posts. A window after the last post takes no
-    /// round trip, and the number then includes future posts.
+    /// A window of the posts public at this time, and the total number of public posts. One round
+    /// trip, or more if the pages contain future posts. A window after the last post does not take
+    /// a round trip, and the total then includes future posts.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {
@@ -70,7 +70,8 @@ impl Store {
         Ok((shown, count.saturating_sub(later)))
     }
 
-    /// The same for publications from earlier versions, without counts of posts: reads all pages.
+    /// Like [`Self::posts_of`], for publications from earlier versions, which lack counts of posts:
+    /// reads all pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

@@ -38,7 +38,7 @@ impl Sums {
 
 impl Counters {
     /// Adds the amounts of an entry. `times` is how often the entry's event has happened since the
-    /// entry was last added; it only affects the sign-up rules.
+    /// entry was last added; it affects only the sign-up rules.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         self.is_change |= !entry.tally.is_empty();

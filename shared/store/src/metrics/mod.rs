@@ -36,7 +36,7 @@ use crate::table::{Error, Item, Key, Store, number};
 pub const KEPT_DAYS: i64 = 62;
 /// How long the counts of an hour are kept, in hours.
 pub const KEPT_HOURS: i64 = 72;
-/// The number of hours for which matches of rules are shown.
+/// The number of hours shown for the matches of rules.
 pub const SHOWN_HOURS: i64 = 48;
 const HOUR: i64 = 60 * 60;
 
@@ -56,10 +56,10 @@ fn day_position(day: Day) -> String {
     format!("DAY#{day:07}")
 }
 
-/// The attribute that says that all users have a place in the list by activity.
+/// The attribute that records that all users are in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
-/// The attribute that says that all users are found by their words, without accents. Earlier
-/// versions, whose words have accents, wrote [`LISTS_EARLIER_WORDS`] instead.
+/// The attribute that records that all users are indexed by their words, without accents. Earlier
+/// versions, which indexed words with accents, wrote [`LISTS_EARLIER_WORDS`] instead.
 const LISTS_WORDS: &str = "lists_folded_words";
 const LISTS_EARLIER_WORDS: &str = "lists_words";
 
@@ -105,16 +105,16 @@ pub struct Totals {
     /// When all users and teams were counted; since then, the totals are exact. `None` if they were
     /// never counted.
     pub counted_at: Option<Timestamp>,
-    /// Whether all users have a place in the list by activity ([`crate::user::by_activity`]).
+    /// Whether all users are in the list by activity ([`crate::user::by_activity`]).
     pub lists_activity: bool,
-    /// Whether all users are found by their words ([`crate::user::by_word`]).
+    /// Whether all users are indexed by their words ([`crate::user::by_word`]).
     pub lists_words: bool,
 }
 
 /// The sign-ups of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignUps {
-    /// Users who signed up, including those who were anonymous before.
+    /// Users who signed up, including formerly anonymous ones.
     pub users: u64,
     /// Users who began as anonymous.
     pub anonymous: u64,

@@ -15,8 +15,8 @@ use crate::metrics::{ALL, COUNTRIES, LISTS_ACTIVITY, LISTS_WORDS, METHODS, Total
 use crate::table::{Error, Store, Write, integer};
 
 impl Store {
-    /// Replaces the totals, and records that all users have a place in the list by activity and in
-    /// the index of words, which the caller must ensure. [`Error::Conflict`] if a link has changed
+    /// Replaces the totals, and records that all users are in the list by activity and in the index
+    /// of words; the caller must ensure that they are. [`Error::Conflict`] if a link has changed
     /// the totals since `before` was read.
     pub async fn set_totals(
         &self,

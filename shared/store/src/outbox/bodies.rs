@@ -2,9 +2,9 @@
 //!
 //! The item is written before the entry. Its attribute `version` is the version of the entry it was
 //! rendered for, so a worker that falls behind cannot replace the bodies of a later rendering.
-//! Storing bodies costs one unit for each KB, changing their expiry as much again, and reading them
-//! one unit for each 4 KB; their deletion is free. [`model::outbox::body`] explains when they
-//! expire.
+//! Storing bodies costs one unit for each KB, changing their expiry costs as much again, reading
+//! them costs one unit for each 4 KB, and deleting them is free. [`model::outbox::body`] explains
+//! when they expire.
 
 use jiff::Timestamp;
 use model::outbox::OutboxEntry;

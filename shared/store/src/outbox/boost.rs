@@ -1,4 +1,4 @@
-//! Boosts: a project sends emails faster for some hours.
+//! Boosts, which let a project send emails faster for some hours.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

@@ -65,8 +65,8 @@ impl Changes {
 }
 
 impl Store {
-    /// Writes the transition of one entry and returns the entry in its new state; `Conflict` if it
-    /// has changed since it was read.
+    /// Writes the transition of one entry and returns the entry in its new state; `Conflict` if the
+    /// entry has changed since it was read.
     pub async fn move_outbox_entry(&self, one: OutboxMove) -> Result<OutboxRow, Error> {
         self.write_bodies(&one).await?;
         self.write(replaced(&one)?).await?;

@@ -18,7 +18,7 @@ use crate::table::{Error, Item, Key, Store, entity, string};
 const QUERIES: usize = 24;
 /// How many entries one request reads before it stops; the last query may exceed that number.
 const MAX_READ: usize = 1000;
-/// A position in the list: a month, and a place within it.
+/// A position in the list: a month, and a sort key within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ListPosition {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
@@ -30,7 +30,7 @@ pub struct ListPosition {
 /// The part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxListing<'a> {
-    /// Where the page begins; absent for the newest entry.
+    /// Where the page begins; absent to begin with the newest entry.
     pub start: Option<&'a ListPosition>,
     /// The list ends with the month of this time.
     pub oldest: Timestamp,

@@ -6,7 +6,7 @@
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
-//! A change succeeds only if the version of the entry is still the same: when an edit and a worker
+//! A change succeeds only if the version of the entry has not changed: when an edit and a worker
 //! collide, one succeeds and the other reads again. Writing an entry costs one unit for each KB in
 //! the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only keys. Entries
 //! are therefore small: the bodies of the email are stored separately.
@@ -31,7 +31,7 @@ use wire::id::{EmailId, ProjectId};
 use crate::outbox::work::WorkPosition;
 use crate::table::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 
-/// An entry with its version, on which changes are conditional.
+/// An entry with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub struct OutboxRow {
     /// The project.
@@ -110,7 +110,8 @@ impl Store {
         self.get(&entry_key(project, id)).await?.map(OutboxRow::of).transpose()
     }
 
-    /// Up to 100 entries in one round trip, without those that are missing or cannot be parsed.
+    /// Up to 100 entries in one round trip; leaves out entries that are missing or cannot be
+    /// parsed.
     pub async fn outbox_rows(&self, keys: &[(ProjectId, EmailId)]) -> Result<Vec<OutboxRow>, Error> {
         let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
         let mut items = self.get_many(keys.clone()).await?;

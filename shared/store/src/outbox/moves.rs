@@ -44,7 +44,7 @@ pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
 }
 
 impl Store {
-    /// Writes one of the [`parts`] and returns the entries in their new states, except those that
+    /// Writes one of the [`parts`] and returns the entries in their new states, except entries that
     /// have changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
         // The same type as the futures of sending emails, which makes the function that sends them

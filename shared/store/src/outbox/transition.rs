@@ -12,7 +12,7 @@ pub struct OutboxMove {
     pub row: OutboxRow,
     /// The next state of the entry, without its bodies.
     pub next: OutboxEntry,
-    /// The change to the item with the bodies; `None` if it does not change.
+    /// The change to the item with the bodies, if any.
     pub(crate) bodies: Option<BodyChange>,
 }
 

@@ -5,16 +5,16 @@
 //! |---|---|---|---|
 //! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work has arrived since the turn began |
 //!
-//! A worker that does not get the turn leaves a note in the turn that work has arrived. A turn with
-//! a note cannot end: its worker looks for work again. So no work is overlooked, except when a turn
-//! times out; the scheduled worker, which does not need a turn, then finds the work. Each write
-//! costs one unit.
+//! A worker that cannot take the turn leaves a note in it that work has arrived. A turn with a note
+//! cannot end: its worker looks for work again. So no work is overlooked, except when a turn times
+//! out; the scheduled worker, which does not need a turn, then finds the work. Each write costs one
+//! unit.
 
 use jiff::Timestamp;
 
 use crate::table::{Error, Key, Store, Write, integer, is_made};
 
-/// How often a worker tries to get the turn, or to leave a note, while others do the same.
+/// How often a worker tries to take the turn, or to leave a note, while others do so as well.
 const MAX_ATTEMPTS: usize = 5;
 
 fn key() -> Key {
@@ -22,8 +22,8 @@ fn key() -> Key {
 }
 
 impl Store {
-    /// Gets the turn, which lasts until it is ended, at most until `until`; `false` if another
-    /// worker has it, which will then look for work again.
+    /// Takes the turn until it is ended, or at the latest until `until`; `false` if another worker
+    /// has the turn and will look for work again.
     pub async fn begin_outbox_turn(&self, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let now = integer(now.as_millisecond());
         for _ in 0..MAX_ATTEMPTS {
@@ -37,7 +37,7 @@ impl Store {
                 return Ok(false);
             }
         }
-        // Others keep getting and ending turns; one more worker does no harm.
+        // Others keep taking and ending turns; one more worker does no harm.
         Ok(true)
     }
 

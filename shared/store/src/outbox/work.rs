@@ -79,7 +79,7 @@ fn mark(audience: Audience) -> char {
     }
 }
 
-/// A position in the queues from which to continue.
+/// A position in the queues to continue from.
 #[derive(Debug, Clone)]
 pub struct QueuePosition {
     shard: u8,
@@ -199,7 +199,7 @@ impl Store {
         Ok(found)
     }
 
-    /// All entries that are due by `until`, including those in progress.
+    /// All entries that are due by `until`, including entries in progress.
     pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
         let until = format!("{}#~", sortable(until));
         let all = due_partitions().map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
@@ -215,8 +215,8 @@ impl Store {
     }
 
     /// At most `limit` queued emails of one partition, grouped into queues, from the beginning or
-    /// from a position. Also returns the position from which to continue, after these queues or in
-    /// the next partition; `None` after the last partition.
+    /// from a position. Also returns the position to continue from, after these queues or in the
+    /// next partition; `None` after the last partition.
     pub async fn queues(&self, from: Option<QueuePosition>, limit: i32) -> Result<(Vec<Queue>, Option<QueuePosition>), Error> {
         let QueuePosition { shard, after } = from.unwrap_or(QueuePosition { shard: 0, after: "!".to_owned() });
         let keys = self.keys_between(format!("QUEUE#{shard}"), after, "~".to_owned(), limit).await?;

@@ -58,8 +58,8 @@ const MAX_ATTEMPTS: u32 = 5;
 const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.
 const PAGE: i32 = 200;
-/// The number of partition keys read, and deleted, before the next ones are read. It keeps memory
-/// use small, and a worker that is stopped has already deleted most of what it read.
+/// The number of partition keys read, and deleted, before the next ones are read. A small number
+/// saves memory, and a worker that is stopped has already deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
@@ -155,10 +155,10 @@ impl Purger<'_> {
         Ok(())
     }
 
-    /// Deletes the items of a partition and, before each session of a user from an earlier version,
-    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
-    /// `last`, through which the partition is found, goes last. Returns whether nothing is left:
-    /// `false` if time runs out, but not before the first keys are deleted.
+    /// Deletes the items of a partition and, before each session of a user, the claim to its
+    /// refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
+    /// `last`, through which the partition is found, is deleted last. Returns whether the partition
+    /// is empty: `false` if time runs out, which is checked only after the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
         let query = self.store.query_partition(partition).projection_expression(format!("pk, sk, {DIGEST}")).limit(SWEPT);
         let (mut held, mut pages) = (Vec::new(), self.store.query_pages(query));
@@ -226,7 +226,7 @@ impl Purger<'_> {
         self.sweep(&key.pk, "USER").await
     }
 
-    /// Deletes the teams whose own deletion had begun and which the lists no longer contain.
+    /// Deletes the teams that are no longer in the lists because their own deletion had begun.
     async fn ending_teams(&self) -> Result<bool, Error> {
         let teams = self.store.ending_teams(self.project).await?;
         self.all(teams.into_iter().map(|team| self.team(team).boxed())).await
@@ -302,7 +302,7 @@ impl Purger<'_> {
     /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
     /// users, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<bool, Error> {
-        // Endpoints go last, because the deliveries of webhooks are found through them.
+        // Endpoints are deleted last, because the deliveries of webhooks are found through them.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
         let of = |endpoint: Endpoint| late_partitions(self.project, endpoint.id).chain([partition(self.project, endpoint.id)]);
         if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {

@@ -3,9 +3,9 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
-//! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; only used by operations on the settings |
+//! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; used only by operations on the settings |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`crate::project::key_set`] |
-//! | list of projects | `PROJECTS` | `<P>` | only read by the gateway |
+//! | list of projects | `PROJECTS` | `<P>` | read only by the gateway |
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
 //! A team's project is created, transferred and deleted together with its link. It is created only
@@ -39,7 +39,7 @@ use crate::table::transfer::key_in;
 use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, is_made, number};
 use crate::team::{self, membership};
 
-/// A project with its version, on which changes are conditional.
+/// A project with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub struct ProjectRow {
     /// The project.
@@ -93,8 +93,8 @@ fn levels_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "CONFIG")
 }
 
-/// Replaces the levels of a configuration. Write it only together with the project, whose version
-/// shows whether they have changed.
+/// Replaces the levels of a configuration. Write the levels only together with the project, whose
+/// version shows whether the levels have changed.
 pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, Error> {
     Write::put(levels_key(project), levels)
 }
@@ -176,11 +176,11 @@ impl Store {
     }
 
     /// Makes room in a full team by removing former projects from the set in its item. `None` if
-    /// the team does not exist, and `false` if it really is full. Costs a Query and the reads of
-    /// [`Self::owned_projects`].
+    /// the team does not exist, and `false` if the team really is full. Costs a Query and the reads
+    /// of [`Self::owned_projects`].
     pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
         let internal = ProjectId::internal();
-        // The team is read first: a project that arrives afterwards changes `joins`.
+        // The team is read first: a project added afterwards changes `joins`.
         let Some(row) = self.team(&internal, team).await? else { return Ok(None) };
         let owned = self.owned_projects(&[team]).await?;
         if owned.len() >= Quota::Projects.max() {
@@ -193,7 +193,7 @@ impl Store {
             write = write.value(":owned", AttributeValue::Ss(ids));
         }
         match self.write_unrecorded(write).await {
-            // Another request changed the team: the caller tries again.
+            // Another request changed the team: the caller must try again.
             Ok(()) | Err(Error::Conflict(_)) => Ok(Some(true)),
             Err(error) => Err(error),
         }
@@ -285,7 +285,7 @@ impl Store {
     }
 
     /// Records the cost of a bcrypt hash in the project if it is the highest so far, at most nine
-    /// times in a project. Does nothing for other hashes.
+    /// times per project. Does nothing for other hashes.
     pub async fn note_bcrypt_cost(&self, project: &Project, hash: &Hash) -> Result<(), Error> {
         let dearer = |cost: &u32| project.dearest_bcrypt_cost.is_none_or(|known| known < *cost);
         let Some(cost) = hash.bcrypt_cost().filter(dearer) else { return Ok(()) };
@@ -296,7 +296,7 @@ impl Store {
         is_made(self.write_unrecorded(note).await).map(drop)
     }
 
-    /// All projects of the table, by id. Only for the gateway, because the list is one partition.
+    /// All projects in the table, by id. Only for the gateway, because the list is one partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self.query_partition("PROJECTS");
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! Claims of provider accounts: at most one user of a project has a given account.
+//! Claims to provider accounts: at most one user of a project has a given account.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -20,7 +20,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::table::{Error, Key, Label, Write, string};
 
-/// The claim of a provider account.
+/// The claim to a provider account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountClaim {
     /// The user who has the account.

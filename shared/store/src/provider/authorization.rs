@@ -46,7 +46,7 @@ pub struct AuthorizationCode {
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// Where the app sends the user after the callback, if it asked for that.
+    /// Where the app sends the user after the callback, if the app named a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
@@ -55,13 +55,14 @@ pub struct AuthorizationCode {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The change to make to the user when the code is redeemed, or to pass on to a sign-in attempt
-    /// that awaits the second factor. Removed when the code is redeemed; absent if nothing changes.
+    /// that awaits the second factor. Removed when the code is redeemed; absent if there is no
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
-    /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
-    /// codes created by earlier versions, which stored the tokens immediately.
+    /// Removed when the code is redeemed. Absent if there are no tokens, if they are in `pending`,
+    /// and from codes created by earlier versions, which stored the tokens immediately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
@@ -85,7 +86,7 @@ pub struct SessionHandover {
 }
 
 impl SessionHandover {
-    /// The owner for which the refresh token is sealed.
+    /// The owner name under which the refresh token is sealed.
     pub fn owner(project: &ProjectId, session: SessionId) -> String {
         format!("{project}/{session}/handed-over")
     }
@@ -123,10 +124,10 @@ pub enum PendingChange {
         /// Whether the user can also sign in with the email address that the provider reports.
         email_signs_in: bool,
     },
-    /// The provider account is added to the user who has verified its email address here.
+    /// The provider account is added to the user who has verified the account's email address here.
     Attach,
     /// The user has not verified the email address of the provider account here; the person who has
-    /// verified it at the provider takes over the user.
+    /// verified the address at the provider takes over the user.
     TakeOver,
 }
 
@@ -177,8 +178,8 @@ impl Store {
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or has already been
-    /// taken. The item is marked, not deleted, so that the store can repeat a call after a lost
-    /// answer.
+    /// taken. The item is marked, not deleted, so that the store can retry a call whose answer was
+    /// lost.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

@@ -21,9 +21,9 @@ use wire::id::{ProjectId, UserId};
 use crate::provider::account;
 use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 
-/// The owner for which an account's tokens are sealed, with the registration that they were issued
-/// to. Sealed tokens that are copied to another account or attributed to another registration
-/// cannot be unsealed.
+/// The owner name under which an account's tokens are sealed; it includes the registration that
+/// they were issued to. Sealed tokens that are copied to another account or attributed to another
+/// registration cannot be unsealed.
 pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Option<&Registration>) -> String {
     owner_of(project.as_str(), &account::name(account), registration)
 }
@@ -31,12 +31,12 @@ pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Optio
 fn owner_of(project: &str, account: &str, registration: Option<&Registration>) -> String {
     match registration {
         Some(Registration { issuer, client_id }) => json!(["tokens", project, account, issuer, client_id]).to_string(),
-        // The tokens from earlier versions.
+        // Tokens stored by earlier versions.
         None => format!("{project}/{}/tokens", account.replacen('#', "/", 1)),
     }
 }
 
-/// The same as [`owner`], but from the key of the tokens' item; `None` for any other item.
+/// Like [`owner`], but from the key of the tokens' item; `None` for any other item.
 pub(crate) fn owner_in(key: &Key, registration: Option<&Registration>) -> Option<String> {
     let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
     Some(owner_of(project, key.sk.strip_prefix("PROVIDER#")?, registration))
@@ -72,14 +72,14 @@ fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> K
     Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", account::name(account)))
 }
 
-/// Stores an account's tokens, replacing any existing ones unseen.
+/// Stores an account's tokens, replacing any existing ones without reading them.
 pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
     Write::put(tokens_key(project, user, account), tokens)
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if they have changed since, or if `new` keeps their refresh token
-/// (`keeps_refresh`) and a request has begun to use it.
+/// [`Label::Tokens`] if the tokens have changed since, or if `new` keeps their refresh token
+/// (`keeps_refresh`) and a request has begun to use that token.
 pub fn renew_tokens(
     of: TokenOwner<'_>,
     old: Option<&ProviderTokens>,
@@ -102,7 +102,7 @@ pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount)
 /// The condition that no request is refreshing the tokens at `:now`.
 const IS_FREE: &str = " AND (attribute_not_exists(d.refreshing_until) OR d.refreshing_until <= :now)";
 
-/// A write to the tokens, on the condition that they are still the same as in `old`.
+/// A write to the tokens, on the condition that they have not changed since `old` was read.
 fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Write, Error> {
     write.on(format!("d.access = :old{condition}")).entity(":old", &old.access)
 }
@@ -114,7 +114,7 @@ impl Store {
     }
 
     /// Takes the exclusive right to refresh the tokens until `until`; `false` if another request
-    /// has it, or if the tokens are no longer the same as in `old`.
+    /// has this right, or if the tokens have changed since `old` was read.
     pub async fn begin_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
@@ -122,16 +122,16 @@ impl Store {
         is_made(self.write_unrecorded(unchanged(write, old, IS_FREE)?).await)
     }
 
-    /// Gives back the right to refresh. Has no effect if the tokens are no longer the same as in
-    /// `old`.
+    /// Gives back the right to refresh. Has no effect if the tokens have changed since `old` was
+    /// read.
     pub async fn end_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
         is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
-    /// report that the token fails, if there is one. Has no effect if the tokens are no longer the
-    /// same as in `old`.
+    /// report that the token fails, if any. Has no effect if the tokens have changed since `old`
+    /// was read.
     pub async fn confirm_tokens(
         &self,
         of: TokenOwner<'_>,
@@ -147,7 +147,7 @@ impl Store {
         is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Replaces tokens; `false` if they are no longer the same as in `old`.
+    /// Replaces tokens; `false` if they have changed since `old` was read.
     pub async fn replace_tokens(&self, of: TokenOwner<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
         is_made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
 //!
-//! The item is kept at least as long as its token is accepted. The digest leaves out the signature,
+//! The item is kept at least as long as its token is accepted. The digest excludes the signature,
 //! because with some algorithms, such as ECDSA, anyone can derive another valid signature of the
 //! same text.
 
@@ -15,8 +15,8 @@ use wire::id::ProjectId;
 use crate::table::{Error, Key, Label, Write};
 
 /// Uses an ID token in JWS compact serialization (RFC 7515 §7.1), which is not accepted after
-/// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before. Blanks
-/// around a token do not make it a different one.
+/// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before.
+/// Whitespace around a token is ignored.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
     let token = token.trim();
     let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);

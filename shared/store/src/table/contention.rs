@@ -40,8 +40,8 @@ impl Contention for Error {
 /// `Result`, and repeats it after a [`pause`] while it fails with a conflict, at most five times in
 /// all. If every round conflicts, the result is [`Contention::lost`].
 ///
-/// `round` counts from 0. A macro, because the compiler cannot prove that an async closure is
-/// `Send` for every lifetime of its borrows.
+/// `round` counts from 0. This is a macro, because the compiler cannot prove that an async closure
+/// is `Send` for every lifetime of its borrows.
 #[macro_export]
 macro_rules! optimistic {
     ($rounds:expr, |$round:pat_param| $change:block) => {{

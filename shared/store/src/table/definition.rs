@@ -26,7 +26,7 @@ pub struct Index {
 
 /// The indexes of the table.
 pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
-/// The attribute by which DynamoDB expires items, in seconds since the Unix epoch.
+/// The attribute with the expiry time of an item, in seconds since the Unix epoch.
 pub const TTL: &str = "ttl";
 
 fn keys(pk: &str, sk: &str) -> Result<Vec<KeySchemaElement>, Error> {

@@ -8,7 +8,7 @@ use model::limit::Refusal;
 use crate::table::label::Conflict;
 use crate::table::retry::UNCERTAIN;
 
-/// Why an access to the table, or to the bucket of images, failed.
+/// The error of a failed access to the table or the bucket of images.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A condition failed. Nothing was written.
@@ -40,7 +40,7 @@ pub enum Error {
     TooMuch(String),
 }
 
-/// What a conditional write returns; `None` if its condition failed.
+/// The output of a conditional write; `None` if its condition failed.
 pub(crate) fn unless_conflict<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(made) => Ok(Some(made)),

@@ -44,7 +44,7 @@ impl Key {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
-    /// The key of an item, or `None` if it has no key.
+    /// The key of an item; `None` if the item has no key.
     pub fn of(item: &Item) -> Option<Self> {
         Some(Self::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
     }
@@ -64,7 +64,7 @@ pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T>
     item.get(name)?.as_n().ok()?.parse().ok()
 }
 
-/// The attribute with the digest of the secret for which the item exists.
+/// The attribute with the digest of the item's secret.
 pub(crate) const DIGEST: &str = "digest";
 
 /// Whether an item belongs to the secret with this digest, compared in constant time.

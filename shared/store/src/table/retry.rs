@@ -5,7 +5,7 @@
 //! DynamoDB executes it only once (within ten minutes). Throttled calls, conflicts with other
 //! transactions, 5xx responses, timeouts and lost connections are retried after a random part of a
 //! doubling wait ("full jitter", which spreads concurrent retries), until the request's time or ten
-//! attempts are up.
+//! attempts are used up.
 //!
 //! After a lost answer or a 5xx response, the call may have been executed. If a condition fails in
 //! the retry, that may be the effect of the earlier attempt. The answer to the retry therefore has

@@ -45,7 +45,7 @@ impl Row {
             return Ok(entity);
         }
         let entity = Arc::new(read(self.item.clone())?);
-        // If two are created at the same time, or of different types, one is kept.
+        // If two entities are created at the same time, or of different types, the first is kept.
         let _ = self.entity.set(Arc::clone(&entity) as _);
         Ok(entity)
     }
@@ -101,7 +101,7 @@ impl ReadPage {
         [(":pk", &self.pk), (":first", &self.first), (":last", &self.last)]
     }
 
-    /// The same read as a request.
+    /// The read as a query request.
     pub fn query(&self) -> QueryInputBuilder {
         let values = self.values().map(|(name, value)| (name.to_owned(), string(value)));
         QueryInputBuilder::default()

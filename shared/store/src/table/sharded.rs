@@ -23,7 +23,8 @@ const MIN_READ: usize = 40;
 /// The maximum size of a page in bytes, unless it has only one item: the service must not hold more
 /// for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
-/// The maximum number of bytes read for a page that shows little of them; then the page ends.
+/// The maximum number of bytes read for a page; the page ends there, even if it shows little of
+/// what was read.
 pub(crate) const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
 /// The bytes that an answer adds to a stored item: field names and ids.
 const FRAME: usize = 256;
@@ -54,11 +55,11 @@ pub struct Page<T> {
 /// The greatest character. A string followed by it sorts after all positions that begin with the
 /// string.
 const LAST: char = char::MAX;
-/// Appended to a position, it makes reading, which includes its start, begin after the position. No
-/// position contains it.
+/// A character that no position contains. Reading includes its start, so appending this character
+/// to a position makes reading begin after the position.
 const NEXT: char = '\u{1}';
 
-/// A partition of the table or an index, or the part of it whose positions have a given prefix.
+/// A partition of the table or an index, or only its positions with a given prefix.
 pub(crate) struct Partition {
     index: Option<&'static str>,
     key: String,
@@ -91,7 +92,7 @@ impl Partition {
         format!("{}{name}", self.index.unwrap_or_default())
     }
 
-    /// Where to begin reading, from the position before the page.
+    /// The position at which reading begins.
     fn start(&self, listing: &Listing<'_>) -> String {
         match (&self.beginning, listing.after) {
             (Some(beginning), None) => beginning.clone(),
@@ -215,7 +216,7 @@ pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
     FRAME + serde_json::to_string(entity).map_or(0, |text| text.len())
 }
 
-/// Whether another item of `size` bytes is too much for a page of this many bytes.
+/// Whether a page of this many bytes has no room for another item of `size` bytes.
 pub(crate) fn is_over(bytes: usize, size: usize) -> bool {
     bytes > 0 && bytes + size > MAX_PAGE_BYTES
 }

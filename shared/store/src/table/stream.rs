@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::table::transfer::TypedValue;
 use crate::table::{Error, Item, Key};
 
-/// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
-/// to 40 digits.
+/// The width of padded sequence numbers, which sort as numbers: DynamoDB's have 21 to 40 digits.
 const DIGITS: usize = 40;
 
 /// A change to an item.
@@ -21,9 +20,9 @@ pub struct Record {
     pub position: String,
     /// When the item changed, to about a second.
     pub at: Timestamp,
-    /// The item before; `None` if it did not exist.
+    /// The item before the change; `None` if it did not exist.
     pub old: Option<Item>,
-    /// The item after; `None` if it was deleted.
+    /// The item after the change; `None` if it was deleted.
     pub new: Option<Item>,
 }
 

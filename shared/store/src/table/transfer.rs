@@ -67,7 +67,7 @@ struct Line {
 }
 
 impl Store {
-    /// Reads the part of about a megabyte that begins at `from`, or the first part.
+    /// Reads about a megabyte of items, beginning at `from` or at the start of the table.
     pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
         let (items, next) = self.items(from.map(read_item).transpose()?).await?;
         let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
@@ -81,7 +81,7 @@ impl Store {
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
-    /// The partition keys, in a page of the whole table, that contain any of these parts.
+    /// The partition keys in a page of the whole table that contain any of these strings.
     pub(crate) async fn partitions_with(&self, parts: [&str; 2], after: Option<Item>) -> Result<(BTreeSet<String>, Option<Item>), Error> {
         let scan = ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after).projection_expression("pk");
         let scan = scan.filter_expression("contains(pk, :one) OR contains(pk, :other)");

@@ -28,8 +28,8 @@ pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
     change(|sum| sum + items.into_iter().map(bytes_of).sum::<usize>());
 }
 
-/// Subtracts these bytes from the measurement: those of items that every request reads, regardless
-/// of what it asks for.
+/// Subtracts the bytes of items that every request reads, whatever it asks for, from the
+/// measurement.
 pub fn leave_out(bytes: impl FnOnce() -> usize) {
     change(|sum| sum.saturating_sub(bytes()));
 }

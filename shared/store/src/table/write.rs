@@ -218,7 +218,7 @@ impl Write {
         self.attribute("ttl", integer(time.as_second()))
     }
 
-    /// The put or delete as part of a batch, which has no conditions.
+    /// The put or delete as part of a batch. Batches do not support conditions.
     pub(crate) fn request(self) -> Result<WriteRequest, Error> {
         let refused = |error: aws_sdk_dynamodb::error::BuildError| Error::Refused(error.to_string());
         let request = WriteRequest::builder();

@@ -1,13 +1,13 @@
 //! Deletes a team without leaving memberships behind.
 //!
-//! A team with projects is not deleted, because nobody could administer them any more. A team with
-//! few members is deleted together with them in one transaction, on the condition that nobody has
-//! joined, no project has arrived, and nothing of the team, such as its picture, has changed since
-//! it was read. A larger team is marked first: from then on nobody can see, join, select or change
-//! it. Then its members are deleted in parallel transactions of maximum size, and the team itself
-//! last. After an interruption, the mark and a note remain, so that a worker completes the deletion
-//! ([`crate::deletions`]); repeating the request also resumes it. The remaining members show what
-//! is left to delete.
+//! A team with projects is not deleted, because nobody could administer the projects any more. A
+//! team with few members is deleted together with them in one transaction, on the condition that
+//! nobody has joined, no project has been added, and nothing about the team, such as its picture,
+//! has changed since it was read. A larger team is marked first: from then on nobody can see, join,
+//! select or change it. Then its members are deleted in parallel transactions of maximum size, and
+//! the team itself last. After an interruption, the mark and a note remain, so that a worker
+//! completes the deletion ([`crate::deletions`]); repeating the request also resumes it. The
+//! remaining members show what still has to be deleted.
 
 use std::time::Duration;
 
@@ -62,8 +62,8 @@ impl Store {
         Ok(DoomedTeam { team, members })
     }
 
-    /// Deletes a team; `first` is what [`Self::doomed`] read. If a member makes the request, this
-    /// member (`last`) is deleted last and can repeat the request until then.
+    /// Deletes a team; `first` is the result of [`Self::doomed`]. If a member makes the request,
+    /// this member (`last`) is deleted last and can repeat the request until then.
     pub async fn delete_team(
         &self,
         project: &ProjectId,

@@ -10,9 +10,9 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::keys::user_key;
 use crate::table::{Label, Write, integer, string};
 
-/// Like [`joins`](super::membership::joins), for a new team of the user: also records the team
-/// among those that the user has created; fails, as [`Label::Count`], if there are already `max` of
-/// them.
+/// Like [`joins`](super::membership::joins), for a new team of the user: also adds the team to the
+/// set of teams that the user has created; fails, as [`Label::Count`], if the set already has `max`
+/// teams.
 pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one ADD founded :team")
         .labelled(Label::Count)

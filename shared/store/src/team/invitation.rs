@@ -13,9 +13,9 @@
 //! the invitation was sent, the sender's account has not changed hands and no intruder has been
 //! reported. Both items expire by TTL after seven days; until then, invitations to a deleted team
 //! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
-//! send another. Expired invitations stay in it until it is full. Creating an invitation costs two
-//! units for each item and two in the indexes, and so does accepting or revoking it; a list is one
-//! Query at half a unit for about 25 invitations.
+//! send another. Expired invitations stay in the set until it is full. Creating an invitation costs
+//! two units for each item and two in the indexes, and so does accepting or revoking it; a list is
+//! one Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -46,8 +46,8 @@ pub const PURPOSE: &str = "team-invitation";
 /// The number of invitations to an address read at once; their teams take up to 100 KB each.
 const AT_ONCE: usize = 10;
 
-/// What the index of an address stores about an invitation: its id, its team, and the member who
-/// sent it ([`Invitation::invited_by`]).
+/// An entry in the index of an address: the id of an invitation, its team, and the member who sent
+/// it ([`Invitation::invited_by`]).
 type InvitationEntry = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -172,9 +172,9 @@ impl Store {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Whether the sender of an invitation is a member of its team, in the epoch in which the
-    /// invitation was sent; also `true` if the invitation does not name a sender
-    /// ([`Invitation::invited_by`]). Costs two units if it does.
+    /// Whether the sender of an invitation is a member of its team, in the epoch of the invitation;
+    /// also `true` if the invitation does not name a sender ([`Invitation::invited_by`]). Costs two
+    /// units if the invitation names a sender.
     pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
         is_sender_valid(project, invitation, &items)
@@ -269,7 +269,7 @@ impl Store {
             let mut teams = HashMap::new();
             for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
-                    // Leaves out the metadata of the teams, which a page does not show.
+                    // Leaves out the teams' metadata, because a page does not show it.
                     let (client_metadata, server_metadata) = (None, None);
                     teams.insert(*team, Team { client_metadata, server_metadata, client_read_only_metadata: None, ..row.team });
                 }

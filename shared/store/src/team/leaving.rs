@@ -2,8 +2,8 @@
 //! into them.
 //!
 //! The memberships are deleted in the transaction that hands the account over. Memberships that do
-//! not fit into it are deleted first. The transaction fails if the user has joined another team in
-//! the meantime, because joining changes the user.
+//! not fit into this transaction are deleted first. The transaction fails if the user has joined
+//! another team in the meantime, because joining changes the user.
 
 use std::collections::BTreeSet;
 

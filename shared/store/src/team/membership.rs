@@ -9,7 +9,7 @@
 //! The member item contains everything: the profile, the grants (attribute `grants`, a set of
 //! strings that can be changed without reading it), and whether the user has selected the team
 //! (`selected`), so that a removal need not read the user to know whether to clear the selection.
-//! The membership item is only used to find a user's teams.
+//! The membership item is used only to find a user's teams.
 //!
 //! Joining is one transaction of four items. It increments the team's counter and the user's
 //! version, so that neither team nor user can be deleted without the new member and membership

@@ -7,10 +7,10 @@
 //! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
-//! Reading a team costs one unit for each 4 KB, writing it in a transaction two units for each KB.
-//! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
-//! deletion that has read all members can tell whether anyone has joined since. In the project
-//! `internal`, arriving projects and clients that remove members increment it as well. The
+//! Reading a team costs one unit for each 4 KB, and writing it in a transaction costs two units for
+//! each KB. Replacing it is conditional on its `version`. Joining increments the team's `joins`, so
+//! a deletion that has read all members can tell whether anyone has joined since. In the project
+//! `internal`, added projects and clients that remove members increment `joins` as well. The
 //! attribute `deleting` marks a team while it is being deleted ([`crate::team::deletion`]): readers
 //! treat the team as missing.
 
@@ -39,7 +39,7 @@ use crate::table::{BATCH, Error, Item, Key, Label, Store, Write, entity, integer
 /// The number of partitions of a project's list of teams.
 pub(crate) const TEAM_SHARDS: u8 = 4;
 
-/// A team with the values on which writes are conditional.
+/// A team with the values that writes are conditional on.
 #[derive(Debug, Clone)]
 pub struct TeamRow {
     /// The team.
@@ -47,7 +47,7 @@ pub struct TeamRow {
     /// The version that was read.
     pub version: u64,
     /// How often users have joined the team since its creation, and in the project `internal` also
-    /// how often projects have arrived and clients have removed members.
+    /// how often projects were added and clients have removed members.
     pub joins: u64,
 }
 
@@ -91,7 +91,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts a joining user or an arriving project; fails the transaction unless the team exists.
+/// Counts a joining user or an added project; fails the transaction unless the team exists.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)
@@ -99,9 +99,9 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Counts a project that a client brings to a team of the project `internal`, and adds it to the
-/// set `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than
-/// `max`. Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
+/// Counts a project that a client adds to a team of the project `internal`, and adds it to the set
+/// `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than `max`.
+/// Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
 pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
     let is_there = "attribute_exists(pk) AND attribute_not_exists(deleting)";
     Write::update(team_key(&ProjectId::internal(), team), "ADD joins :one, projects :project")

@@ -162,8 +162,8 @@ impl Store {
         Ok(next)
     }
 
-    /// The entries covered by links with a watermark not before a position, each as recorded in the
-    /// newest such link.
+    /// The entries covered by links whose watermark is at or after a position, each as recorded in
+    /// the newest of these links.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, CoveredEntry>, Error> {
         let mut found: HashMap<String, CoveredEntry> = HashMap::new();
         let mut pages = self.query_pages(self.links(project).scan_index_forward(false).limit(LAST_LINKS));

@@ -42,13 +42,13 @@ struct Days<'a> {
     /// When the project was created; `None` if it does not exist.
     created_at: Option<Timestamp>,
     now: Timestamp,
-    /// Whether there are entries that must have had links.
+    /// Whether there are entries that should already have links.
     is_overdue: bool,
 }
 
 impl Store {
     /// Compares the trail of a project with its links, and calls `report` for each day that has
-    /// entries or links. Days are reported in order, except those with late links.
+    /// entries or links. Days are reported in order, except days with late links.
     pub async fn check_trail(
         &self,
         project: &ProjectId,
@@ -110,14 +110,15 @@ fn read(item: Item) -> (u64, Option<SignedItem<Link>>) {
 }
 
 impl Days<'_> {
-    /// Compares the days before `end` that are still to compare, and the other days in `covered`.
+    /// Compares the days before `end` that have not been compared yet, and the other days in
+    /// `covered`.
     async fn compare(
         &mut self,
         mut covered: BTreeMap<Date, CoveredDay>,
         end: Date,
         report: &mut impl FnMut(DayReport),
     ) -> Result<(), Error> {
-        // A link to a day already compared is days late, or its day is impossible.
+        // A link to a day already compared is days late, or its day is invalid.
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();
@@ -157,8 +158,8 @@ impl Days<'_> {
     }
 
     fn found(&self, DayEntry { covered, is_misplaced, .. }: DayEntry) -> FoundEntry {
-        // A request may begin before the project that it creates, and counted entries have the
-        // time of their minute.
+        // A request may begin before the project that it creates, and the time of a counted entry
+        // is the start of its minute.
         let is_hidden = covered.at().zip(self.created_at).is_some_and(|(at, created_at)| after(at, OVERLAP) < created_at);
         FoundEntry { covered, is_misplaced, is_hidden }
     }

@@ -9,7 +9,7 @@ use crate::trail::record;
 impl Store {
     /// Counts a wrong password, code or passkey response in the trail: one entry per minute,
     /// operation, event and account. Without an account, the caller's IP address (for IPv6, its
-    /// /64) stands in for it. Costs 1 unit, or 2 if there is an account.
+    /// /64) stands in for the account. Costs 1 unit, or 2 if there is an account.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         match record::failure(user, event)? {
             Some(write) => self.write_unrecorded(write).await,

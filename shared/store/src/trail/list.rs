@@ -1,8 +1,8 @@
 //! Lists of the trail, newest first: a project's is read day by day, a user's from an index.
 //!
-//! A page costs one unit for each 4 KB read from the table, half as much from the index. Days are
-//! read in parallel, and twice as many after each round without entries, so that long gaps take few
-//! round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
+//! A page costs one unit for each 4 KB read from the table, and half as much from the index. Days
+//! are read in parallel, and twice as many after each round without entries, so that long gaps take
+//! few round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
 //! few matches returns short pages, each with a position to continue from. Expired entries are left
 //! out, because DynamoDB may delete them only days later.
 
@@ -54,7 +54,7 @@ struct Part {
     next: Option<String>,
 }
 
-/// The entries of a part with their positions, and whether the part has no more.
+/// The entries of a part with their positions, and whether the part ends with them.
 type EntriesOfPart = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {

@@ -100,8 +100,8 @@ pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     }
 }
 
-/// The entry of an item, and whether it fits its place in the table: its time and id match those in
-/// the keys, by which entries are sorted, filtered and linked, and it expires.
+/// The entry of an item, and whether it fits its place in the table: it expires, and its time and
+/// id match those in the keys, which determine how entries are sorted, filtered and linked.
 fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());
     let (day_of_key, position_of_key) = (text("pk").and_then(|pk| pk.rsplit_once('#')).map(|(_, day)| day.to_owned()), text("sk").cloned());

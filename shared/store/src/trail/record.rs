@@ -35,7 +35,7 @@ tokio::task_local! {
     static RECORD: Record;
 }
 
-/// The facts about a request known before anything is read.
+/// The facts about a request that are known before anything is read.
 #[derive(Debug, Clone)]
 pub struct RequestStart {
     /// The id of the trail entry.
@@ -171,8 +171,8 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry, alone or in a session. If it fails, the request's next transaction gets the
-/// turn.
+/// A transaction's turn to write the entry. If the transaction fails, the request's next
+/// transaction gets the turn.
 struct Turn {
     record: Record,
     write: Option<Write>,

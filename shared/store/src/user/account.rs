@@ -124,7 +124,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// The claimed things, and the writes, labelled by position.
+/// The claims, and their writes labelled by position.
 fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -140,8 +140,9 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
 pub struct TakenAddress<'a> {
     /// The address.
     pub email: &'a Email,
-    /// The user who loses the claim, as the transaction writes it, with the version that was read.
-    /// The transaction fails if, according to the claim, this user has proved the address.
+    /// The user who loses the claim, in the state that the transaction writes, with the version
+    /// that was read. The transaction fails if, according to the claim, this user has proved the
+    /// address.
     pub holder: &'a UserRow,
 }
 
@@ -242,7 +243,7 @@ impl Store {
         }
     }
 
-    /// A user with memberships, sessions and remembered devices to delete, as many as fit into one
+    /// A user to delete, with as many memberships, sessions and remembered devices as fit into one
     /// transaction: one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
@@ -273,9 +274,9 @@ impl Store {
     /// are deleted first; then the caller can read the user again and continue, or a worker does so
     /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// The same transaction releases the passkeys and deletes the sessions and devices, as far as
-    /// they fit; usually all do. Sessions and devices are deleted because they record where the
-    /// user was; any that remain do not work, and expire by TTL.
+    /// The same transaction releases passkeys and deletes sessions and devices: as many as fit,
+    /// usually all of them. Sessions and devices are deleted because they record where the user
+    /// was; any that remain do not work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;

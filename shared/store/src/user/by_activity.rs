@@ -32,11 +32,11 @@ pub(super) fn is_placed(item: &Item) -> bool {
 
 impl Store {
     /// Records that a user was active in a session, and returns the user; `None` if the user no
-    /// longer exists, or if all sessions but one were ended after this one began and this is not
-    /// the one kept. The caller must know that the session itself has not ended. Costs at most two
-    /// units for each KB, and two more for the first activity of an hour.
+    /// longer exists, or if all sessions but one were ended after this session began, and this is
+    /// not the remaining one. The caller must know that the session itself has not ended. Costs at
+    /// most two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        // Items from earlier versions have no epoch, which counts as epoch 0.
+        // Items from earlier versions lack an epoch and count as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
         let active = active(project, session.user_id, now)
             .on(format!("attribute_exists(pk) AND (d.session_epoch = :epoch OR d.kept_session = :session{first})"))

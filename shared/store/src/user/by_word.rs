@@ -50,8 +50,8 @@ fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
     Write::put(key(project, user, word), &())
 }
 
-/// The writes that update the words of a user after a change; without `before`, those for a new
-/// user.
+/// The writes that update a user's words after a change or, without `before`, add the words of a
+/// new user.
 pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
     let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
     let is_renamed = |before: &&User| before.display_name != after.display_name;
@@ -68,15 +68,16 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
 }
 
 /// For a user who keeps an email address that another user now claims: writes the address as a
-/// word, so that it still finds the user. `None` if the address is not one of the user's words.
+/// word, so that the address still finds the user. `None` if the address is not one of the user's
+/// words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()
 }
 
 impl Store {
-    /// The users that `keep` accepts with a word that starts with one of the search's beginnings,
-    /// in the order of words. Some may be missing unless all users of the project have words
+    /// The users that `keep` accepts and that have a word with one of the searched prefixes, in the
+    /// order of words. Some may be missing unless all users of the project have words
     /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
     pub async fn users_by_word(
         &self,

@@ -80,9 +80,9 @@ impl Store {
         Ok(Page { rows, next: members.next })
     }
 
-    /// The existing users among the first of these ids, and how many ids that covers: all, unless
-    /// the users take more than about 2 MB. Reads a few at first, and then as many at once as
-    /// should take 1 MB, judging by the size of those before.
+    /// The existing users among the first of these ids, and how many of the ids were read: all,
+    /// unless the users take more than about 2 MB. Reads a few users at first, and then as many at
+    /// once as should take 1 MB, judging by the size of the previous ones.
     pub async fn users_for_page(&self, project: &ProjectId, ids: &[UserId]) -> Result<(HashMap<UserId, UserRow>, usize), Error> {
         let read = async |ids: &[UserId]| -> Result<(Vec<UserRow>, usize), Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();

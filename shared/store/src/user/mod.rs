@@ -134,7 +134,7 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
 }
 
 /// The condition that a user is in the credential epoch `:credentials`. Items from earlier versions
-/// have no epoch, which counts as epoch 0.
+/// lack an epoch and count as epoch 0.
 pub(crate) fn in_epoch(epoch: u64) -> String {
     let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
     format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")

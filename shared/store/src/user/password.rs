@@ -39,7 +39,7 @@ impl Guess {
 
 /// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
 /// one fewer has been counted. Written together with the email that tells the owner, so that the
-/// account is never closed without it.
+/// account is never closed without that email.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")
@@ -71,9 +71,10 @@ fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write 
 }
 
 impl Store {
-    /// Counts a wrong password. `false` if it was not counted, because the user no longer exists or
-    /// because it closes the account to passwords at sign-in ([`close`]). Increments the version,
-    /// so that no concurrent change to the user resets the count.
+    /// Counts a wrong password. `false` if the password was not counted, because the user no longer
+    /// exists or because this wrong password closes the account to passwords at sign-in
+    /// ([`close`]). Increments the version, so that no concurrent change to the user resets the
+    /// count.
     pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<bool, Error> {
         let count = guess.attribute();
         let update =

@@ -1,4 +1,4 @@
-//! Where users are in the lists of their project.
+//! The positions of users in the lists of their project.
 
 use jiff::Timestamp;
 use model::email::Email;

@@ -1,4 +1,4 @@
-//! Each user's part in the project's totals ([`crate::metrics::recount`]).
+//! Each user's share of the project's totals ([`crate::metrics::recount`]).
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Interprets changes to items of the table. The keys and formats of the items are known here; the
-//! worker turns the [`Change`]s into webhook events.
+//! Interprets changes to items of the table. This module knows the keys and formats of the items;
+//! the worker turns the [`Change`]s into webhook events.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub struct Change {
     pub subject: Subject,
 }
 
-/// An entity before and after a change; `None` if it does not exist at that time.
+/// An entity before and after a change; `None` at a time when the entity does not exist.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     /// Before the change.
@@ -44,7 +44,7 @@ pub struct Pair<T> {
     pub new: Option<T>,
 }
 
-/// What changed.
+/// The subject of a change.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// A user. The times say when the user was last active.

@@ -95,7 +95,7 @@ pub(super) fn parts<T>(all: Vec<T>, max: usize, bytes: impl Fn(&T) -> usize) -> 
 }
 
 impl Store {
-    /// Records deliveries that fit into one transaction, except those that are already recorded.
+    /// Records deliveries that fit into one transaction, except deliveries already recorded.
     pub(super) async fn record_new(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         match self.record_part(&part, now).await {
             Err(Error::Conflict(_)) => {

@@ -1,27 +1,28 @@
 //! Late deliveries. A partition of the table takes 1,000 write units per second. If the table
 //! refuses writes to an endpoint's partition, the deliveries to that endpoint are set aside in
 //! other partitions, so that the events of other endpoints need not wait. The worker that claims
-//! the endpoint moves them into its queue.
+//! the endpoint moves the late deliveries into its queue.
 //!
 //! No event overtakes an earlier event of the same item:
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
 //!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
-//!   that records deliveries first reads the endpoint's item, which says whether it has late ones.
+//!   that records deliveries first reads the endpoint's item, which says whether it has late
+//!   deliveries.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
-//!   its late deliveries are stored, one item after another, and the endpoint's item shows that
-//!   there are some.
+//!   its late deliveries are stored, one item after another, and the endpoint's item shows that it
+//!   has late deliveries.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at the
 //!   same instant: one may be read just before an item is stored there, and another just after a
 //!   later item is. So their keys are read twice, and only items found both times are moved:
 //!   anything stored before an item of the first reading is in the second one. Setting deliveries
-//!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
+//!   aside marks the endpoint's item again, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
 //! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
-//! on the change's position in the table's stream. If the table refuses the item there, it goes to
-//! the next partition.
+//! on the change's position in the table's stream. If the table refuses the item there, the item is
+//! stored in the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -101,8 +102,8 @@ impl Store {
         self.set_aside(aside, now).await
     }
 
-    /// Records deliveries that fit into one transaction. If the table refuses it, records each
-    /// endpoint's separately, and returns those still refused.
+    /// Records deliveries that fit into one transaction. If the table refuses the transaction,
+    /// records each endpoint's deliveries separately, and returns those still refused.
     async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
         match within(TIMEOUT, self.record_new(part.clone(), now)).await {
             Err(Error::Unavailable(_)) => {}
@@ -186,7 +187,7 @@ impl Store {
             let keys;
             (keys, has_more) = self.first_late(lane).await?;
             for key in keys {
-                // The endpoint stays marked, so the others follow after a pass over its queue.
+                // The endpoint stays marked, so the other items follow after a pass over its queue.
                 if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
                     return Ok(());
                 }
@@ -210,7 +211,8 @@ impl Store {
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // A batch that was read again may have stored others under the same key in the meantime.
+        // A batch that was read again may have stored other deliveries under the same key in the
+        // meantime.
         is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }

@@ -13,12 +13,12 @@
 //! Positions come from the table's stream, so one query reads the pending deliveries in the order
 //! of the changes; replays come last. For each endpoint, recording an event costs 2 units for each
 //! KB of the delivery and 2 for its place, in addition to the update of the endpoint's state; each
-//! attempt costs the same again. A replay also marks the old delivery, for 2 units for each KB of
-//! it. Deliveries expire by TTL.
+//! attempt costs as much again. A replay also marks the old delivery, at 2 units for each KB.
+//! Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
 //!
-//! The list of all endpoints (`gsi1`) only shows whether there are any.
+//! The list of all endpoints (`gsi1`) serves only to show whether there are any.
 
 pub mod changes;
 pub mod delivery;
@@ -41,7 +41,7 @@ const ALL: &str = "WEBHOOKS";
 /// The minimum time between two notices to the owners of a project.
 const NOTICE_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 
-/// An endpoint with its version, on which changes are conditional.
+/// An endpoint with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
 pub struct EndpointRow {
     /// The endpoint.
@@ -99,7 +99,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Whether any project of the table has an endpoint.
+    /// Whether any project in the table has an endpoint.
     pub async fn has_webhooks(&self) -> Result<bool, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk").limit(1);
         Ok(!self.query_page(query.expression_attribute_values(":pk", string(ALL))).await?.0.is_empty())

@@ -5,9 +5,9 @@
 //! due time in the endpoint's state says when a worker should next look at the queue: immediately
 //! after a delivery was recorded, at the end of a current lease, or else when the next retry is
 //! due. Recording a delivery increments the version of the state. A delivery recorded during a
-//! lease does not make the endpoint due, because no other worker could claim it: when ending the
-//! lease, the worker notices the new version and makes the endpoint due immediately. If the worker
-//! is killed, the endpoint is due at the end of the lease.
+//! lease does not make the endpoint due, because no other worker could claim the endpoint: when
+//! ending the lease, the worker notices the new version and makes the endpoint due immediately. If
+//! the worker is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
@@ -77,7 +77,7 @@ pub(super) fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpoin
 /// Makes an endpoint due immediately or, if a worker has claimed it, when that worker ends its
 /// lease.
 pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    // `held` is the position that a claim gives among due endpoints; absent without a claim.
+    // `held` is the position of a claimed endpoint among due endpoints; absent without a claim.
     let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) ADD version :one");
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
@@ -162,7 +162,7 @@ impl Store {
     /// Claims an endpoint; `None` if another worker has claimed it.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<ClaimedEndpoint>, Error> {
         let until = after(now, LEASE);
-        // If the claim creates the state, this gives it a version, too.
+        // If the claim creates the state, `ADD` gives the state its version.
         let claims = "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :zero";
         let claim = Write::update(state_key(project, *endpoint), claims)
             .on("attribute_not_exists(lease) OR lease <= :now")
@@ -229,8 +229,8 @@ impl Store {
         Ok(keys.iter().map(|key| items.take(key).map(|item| health(&item)).unwrap_or_default()).collect())
     }
 
-    /// Deletes the remains of a deleted endpoint, at most a thousand items of each of its
-    /// partitions; `true` if nothing is left.
+    /// Deletes the remaining items of a deleted endpoint, at most a thousand from each of its
+    /// partitions; `true` if all are deleted.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);
         for partition in late_partitions(project, *endpoint).chain([partition(project, *endpoint)]) {

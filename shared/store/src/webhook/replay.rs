@@ -51,10 +51,10 @@ impl Replay {
 
 impl Store {
     /// The failed deliveries created at `since` or later that have not been replayed, oldest first,
-    /// and the time from which to continue; `None` if there are no more. A call ends after a
-    /// thousand deliveries or 3 MB of bodies, but never between deliveries created at the same
-    /// time, so that none is left out. Many can share a time, because the table's stream gives
-    /// times in whole seconds.
+    /// and the time to continue from; `None` if there are no more. A call ends after a thousand
+    /// deliveries or 3 MB of bodies, but never between deliveries created at the same time, so that
+    /// none is left out. Many can share a time, because the table's stream gives times in whole
+    /// seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -93,8 +93,8 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Records an administrator's replays, all to the same endpoint, except those of deliveries
-    /// that no longer exist or have already been replayed. Returns how many were recorded;
+    /// Records an administrator's replays, all to the same endpoint; skips deliveries that no
+    /// longer exist or have already been replayed. Returns how many were recorded;
     /// [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, replays: Vec<Replay>, now: Timestamp) -> Result<usize, Error> {
         let mut count = 0;

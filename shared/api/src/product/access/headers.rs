@@ -15,7 +15,7 @@ use crate::product::access_token::AccessToken;
 use crate::product::admin_token::AdminToken;
 use crate::product::header_family::header;
 
-/// The text that SDKs send in place of a key if they have no key.
+/// The text that SDKs without a key send in place of a key.
 pub const NO_KEY: &str = "__stack_public_client__";
 
 const KEY_HEADERS: [(&str, KeyKind); 3] = [
@@ -46,8 +46,8 @@ pub(super) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// The checks that need no items, in order: access level, project id, access token, form of the
-    /// project id. Conflicting values of a header are reported when the header is read.
+    /// The checks that do not need items, in order: access level, project id, access token, form of
+    /// the project id. Conflicting values of a header are reported when the header is read.
     pub(super) fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
         // alike.

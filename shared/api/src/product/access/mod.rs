@@ -9,7 +9,7 @@
 //! | caller | proved by | read for the proof |
 //! |---|---|---|
 //! | client | nothing, or a publishable key if the project requires one | project, key |
-//! | client with a session | the same, and the signature of its access token | the same, user, session |
+//! | client with a session | as for a client, and the signature of its access token | project, key, user, session |
 //! | server | a secret key, or the access token of a machine, which stands for its key | project, key |
 //! | administrator | an admin key | project, key |
 //! | member of the team that owns the project | an admin access token, at any level | project, [`AdminToken::keys`](crate::product::admin_token) |
@@ -117,7 +117,7 @@ async fn authenticate(parts: &mut Parts, app: &App, min_level: Level) -> Result<
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
     let (early, items) = (early?, items?);
-    // The project's administrators choose the size of its settings, not the client.
+    // The project's administrators, not the client, choose the size of the project's settings.
     volume::leave_out(|| items.bytes_of(lookup.keys()));
     let identity = request.prove(lookup, &items, min_level).await?;
     request.record(&identity);

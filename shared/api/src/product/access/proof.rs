@@ -1,5 +1,4 @@
-//! The proof of what a request claims: a key or an admin access token. Client access may need
-//! neither.
+//! The proof of a request's claims: a key or an admin access token. Client access may need neither.
 
 use errors::{Error, KnownError};
 use flows::limits::unproved;
@@ -42,7 +41,7 @@ impl Request<'_> {
         }
     }
 
-    /// Proves the access level by the stored key. Counts a wrong key.
+    /// Proves the access level with the stored key. Counts a wrong key.
     async fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>) -> Result<(), Error> {
         let (project_id, level, slip) = (project.id.to_string(), self.headers.level, self.headers.slip);
         if self.headers.key.is_none() {
@@ -68,7 +67,7 @@ impl Request<'_> {
     }
 }
 
-/// Checks that a key with limited permissions, which are in its item, may use the operation.
+/// Checks that a key may use the operation, if its item limits its permissions.
 fn permit(key: Option<&ApiKey>, route: Option<&Route>) -> Result<(), KnownError> {
     let Some(key) = key.filter(|key| key.permissions.is_some()) else { return Ok(()) };
     let needed = route.and_then(Route::permission);

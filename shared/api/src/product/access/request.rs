@@ -68,7 +68,7 @@ impl<'a> Request<'a> {
     }
 
     /// Looks up a remembered proof of the claimed level. Requests with an admin access token, or
-    /// with an override key (always refused), neither use nor leave one.
+    /// with an override key (always refused), neither use nor store a proof.
     pub(super) fn look_up(&self) -> Lookup {
         let headers = &self.headers;
         let claim = Claim { project: headers.project.clone(), level: headers.level, key: headers.key.clone() };
