@@ -49,7 +49,7 @@ pub struct Event {
 /// Runs the `main` of a function on this thread alone, as an instance handles one event at a time.
 ///
 /// # Errors
-/// Those of `main`, or the system refuses what the reactor needs.
+/// `main` fails, or the system does not provide what the reactor needs.
 pub fn block_on(main: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     Builder::new_current_thread().enable_all().build()?.block_on(main)
 }

@@ -18,7 +18,7 @@ pub(crate) const HMAC: [&str; 3] = ["HS256", "HS384", "HS512"];
 /// The claims that userinfo can add to an ID token.
 const CLAIMS: [&str; 7] = ["name", "given_name", "family_name", "preferred_username", "picture", "email", "email_verified"];
 
-/// What reading an account needs.
+/// Everything needed to read an account.
 pub(crate) struct Reader<'a> {
     pub(crate) outgoing: Outgoing<'a>,
     pub(crate) client_id: &'a str,
