@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{document}")
     .content()
     .media(&["application/*", "text/plain"])
-    .summary("Returns a document by which programs discover the APIs of the site")
+    .summary("Returns a document with which programs discover the APIs of the site")
     .problems(&["route_not_found"]);
 
 /// The requested document.

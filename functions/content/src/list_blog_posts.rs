@@ -54,7 +54,7 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple, so that the next one is not cut short.
+    // A list that ends early ends at a multiple of `STEP`, so that the next list is not cut short.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);
