@@ -20,7 +20,7 @@ use wire::id::ProjectId;
 use crate::jwks::elsewhere::ProjectPath;
 
 pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/projects/{project_id}/.well-known/webauthn")
-    .summary("Returns the origins on which the project's passkeys may be used")
+    .summary("Returns the origins where the project's passkeys may be used")
     .without_secret()
     .table(&[GetItem])
     .errors(&[ErrorCode::ProjectNotFound]);
