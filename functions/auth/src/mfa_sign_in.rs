@@ -116,9 +116,9 @@ impl MfaSignIn {
             (Factor::Totp, Some(text), None, None) => return Ok(FactorInput::Code(SecondFactorCode::from_app(text))),
             (Factor::RecoveryCode, None, Some(text), None) => return Ok(FactorInput::Code(SecondFactorCode::from_recovery(text))),
             (Factor::Passkey, None, None, Some(response)) => return Ok(FactorInput::Passkey(response)),
-            (Factor::Totp, ..) => "must have totp, and not recovery_code or passkey",
-            (Factor::RecoveryCode, ..) => "must have recovery_code, and not totp or passkey",
-            (Factor::Passkey, ..) => "must have passkey, and not totp or recovery_code",
+            (Factor::Totp, ..) => "must have totp, but not recovery_code or passkey",
+            (Factor::RecoveryCode, ..) => "must have recovery_code, but not totp or passkey",
+            (Factor::Passkey, ..) => "must have passkey, but not totp or recovery_code",
         };
         Err(ROUTE.schema_error(&Problems::one("body", needed)))
     }

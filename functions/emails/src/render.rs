@@ -105,7 +105,7 @@ fn without_theme(missing: ThemeRefusal) -> Error {
     match missing {
         ThemeRefusal::Named => invalid("body.theme_id", "must be the id of a theme"),
         ThemeRefusal::OfTemplate => {
-            invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")
+            invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or set theme_id")
         }
     }
 }

@@ -66,7 +66,7 @@ const ERRORS: &[ErrorCode] = &[
 pub(crate) const fn returns_token(route: Route) -> Route {
     route
         .calls_providers()
-        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
+        .leaves_no_trail("refreshing a provider's token does not change the account")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(ERRORS)
 }

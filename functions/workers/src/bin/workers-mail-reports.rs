@@ -12,7 +12,7 @@ fn main() -> Result<(), Error> {
             // invocation keeps failing, moves the event to the dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {
-                tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it changes no email in the outbox");
+                tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it does not change an email in the outbox");
                 false
             }
         };

@@ -52,7 +52,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
 }
 
 fn meaning(record: Record) -> Option<Change> {
-    let failed = |error: &store::Error| tracing::error!(%error, "a change makes no event, because its item cannot be parsed");
+    let failed = |error: &store::Error| tracing::error!(%error, "a change has no event, because its item cannot be parsed");
     changes::parse(record).inspect_err(failed).ok().flatten()
 }
 
