@@ -88,7 +88,7 @@ fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) 
 }
 
 /// Reports an entry that shows that somebody may have changed a trail: in the log, and as a metric
-/// with an alarm. `gateway audit verify` finds the same.
+/// with an alarm. `gateway audit verify` finds the same entries.
 fn suspect(app: &App, project: &ProjectId, entry: &CoveredEntry, what: &str) {
     tracing::error!(%project, entry = entry.id(), "{what}");
     log::suspect_trail(app);

@@ -1,4 +1,4 @@
-//! Answers to requests, and what is wrong with them.
+//! Answers to requests, and their errors.
 
 use std::error::Error as StdError;
 

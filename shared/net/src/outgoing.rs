@@ -57,8 +57,8 @@ const MAX_ANSWER: usize = 256 * 1024;
 /// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
 /// to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
-/// How long an unused connection is kept; the pool may need as long again to notice. It is short,
-/// because projects choose the hosts and thereby their number.
+/// How long an unused connection is kept; the pool may need as long again to notice. The time is
+/// short, because projects choose the hosts and thereby their number.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client for one request's calls to providers.

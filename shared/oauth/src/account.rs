@@ -126,7 +126,8 @@ fn is_success(answer: &Answer) -> bool {
     (200..=299).contains(&answer.status())
 }
 
-/// Adds claims of userinfo to those of the ID token, which take precedence because they are signed.
+/// Adds claims of userinfo to the claims of the ID token, which take precedence because they are
+/// signed.
 ///
 /// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
 /// the address next to it, so it is not applied to a different address.

@@ -88,7 +88,7 @@ impl From<AnswerError> for ExchangeError {
     }
 }
 
-/// A provider's endpoints, and what is needed to call them.
+/// A provider's endpoints, and everything needed to call them.
 struct Endpoints {
     names_issuer: bool,
     token: String,

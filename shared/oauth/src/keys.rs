@@ -57,9 +57,9 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Verifies a token with the keys that may have signed it: those with the id in the token, or
-    /// all of the right type if the token does not name an id. If none has the id, keys without an
-    /// id are tried.
+    /// Verifies a token with the keys that may have signed it: the keys with the id in the token,
+    /// or all keys of the right type if the token does not name an id. If none has the id, keys
+    /// without an id are tried.
     pub(crate) fn verify(&self, jwt: &Jwt<'_>, algorithm: Algorithm) -> Verification {
         let of_type: Vec<&Key> = self.0.iter().filter(|key| key.may_sign(algorithm, &jwt.algorithm)).collect();
         let named = |id: Option<&str>| -> Vec<&Key> { of_type.iter().copied().filter(|key| key.kid.text() == id).collect() };

@@ -73,7 +73,7 @@ impl Problems {
         }
     }
 
-    /// These problems and those of another part, in this order.
+    /// These problems, followed by the problems of another part.
     fn and(mut self, part: Self) -> Self {
         part.reported.into_iter().for_each(|problem| self.add(problem));
         self.others += part.others;

@@ -1,4 +1,4 @@
-//! The query parameters with which an app starts a flow.
+//! The query parameters of an app's request to start a flow.
 
 use deserr::Deserr;
 use errors::KnownError;

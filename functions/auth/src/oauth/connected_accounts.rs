@@ -44,7 +44,8 @@ use crate::oauth::sealed_tokens::TokenSealer;
 
 /// How long only one request may refresh the tokens: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How often, and at which interval, a request reads the tokens while another one refreshes them.
+/// How often a request reads the tokens while another one refreshes them, and the interval between
+/// reads.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.

@@ -44,7 +44,7 @@ fn project_of(state: &str) -> Option<ProjectId> {
     state.split_once('.').and_then(|(_, project)| ProjectId::parse(project).ok())
 }
 
-/// The redirect URI to which a provider sends users back.
+/// The redirect URI for users returning from a provider.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     providers::redirect_uri(&app.settings, provider_id)
 }

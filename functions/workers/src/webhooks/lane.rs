@@ -48,9 +48,9 @@ const MAX_ATTEMPTS: u32 = 5;
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
 /// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
 /// due, behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
-/// Returns `false` if another worker has claimed the endpoint, or it was deleted: it may still seem
-/// due, but trying it again immediately is useless. If late deliveries cannot be moved into the
-/// queue, makes a pass over the deliveries before them, and fails.
+/// Returns `false` if another worker has claimed the endpoint, or the endpoint was deleted: it may
+/// still seem due, but trying it again immediately is useless. If late deliveries cannot be moved
+/// into the queue, makes a pass over the deliveries before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };

@@ -68,7 +68,7 @@ pub struct Smtp {
     allow_private: bool,
     relays: MailRelays,
     timeout: Duration,
-    /// The host of the API, the name with which this client introduces itself.
+    /// The host of the API; this client introduces itself by this name.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,

@@ -234,9 +234,9 @@ impl<S: Stream + 'static> Talk<S> {
     }
 }
 
-/// The message as lines that end with CRLF, none of which can be mistaken for its end (RFC 5321
-/// §4.5.2). A lone CR or LF is sent as CRLF: servers disagree about its meaning, so one of them
-/// could see an early end of the message (CVE-2023-51764).
+/// The message as lines that end with CRLF, without a line that could be mistaken for its end (RFC
+/// 5321 §4.5.2). A lone CR or LF is sent as CRLF: servers disagree about its meaning, so one of
+/// them could see an early end of the message (CVE-2023-51764).
 fn transparent(message: &[u8]) -> Vec<u8> {
     let mut wire = Vec::with_capacity(message.len() + message.len() / 32 + 2);
     let mut left = message;
