@@ -148,8 +148,8 @@ impl<'a> Completion<'a> {
     }
 
     /// Links the provider account of the sign-in and stores the provider's tokens, if both waited
-    /// for the second factor. If there are too many devices, forgets the oldest; should this fail,
-    /// the next sign-in that remembers one does it.
+    /// for the second factor. If there are too many devices, forgets the oldest; if that fails, the
+    /// next sign-in that remembers a device does so.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;

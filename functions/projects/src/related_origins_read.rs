@@ -1,5 +1,5 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins where the
-//! project's passkeys may be used, besides those on the domain of their relying party.
+//! project's passkeys may be used, besides the origins on the domain of their relying party.
 //!
 //! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11), so an app
 //! serves it there, as a copy or by forwarding requests to this operation.

@@ -58,9 +58,9 @@ pub struct ListQuery {
     /// `limit` users even if more pages follow.
     query: Option<String>,
     /// Only users whose primary or sign-in email address begins with this text, or whose display
-    /// name does from one of its first three words on (case and accents are ignored), or the user
-    /// with this id. Several words can be in any order. The users are in the order of these
-    /// addresses and words or, until all users are in the index, of sign-up. Cannot be combined
+    /// name contains it at the start of one of its first three words (ignoring case and accents),
+    /// or the user with this id. Several words can be in any order. The users are sorted by these
+    /// addresses and words or, until all users are in the index, by sign-up. Cannot be combined
     /// with `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
     /// Only members of this team.

@@ -149,7 +149,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Fails only if another provider is already installed; that one then stays in use.
+    // Fails only if another provider is already installed; the other provider then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });
