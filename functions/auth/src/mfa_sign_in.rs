@@ -116,9 +116,9 @@ impl MfaSignIn {
             (Factor::Totp, Some(text), None, None) => return Ok(FactorInput::Code(SecondFactorCode::from_app(text))),
             (Factor::RecoveryCode, None, Some(text), None) => return Ok(FactorInput::Code(SecondFactorCode::from_recovery(text))),
             (Factor::Passkey, None, None, Some(response)) => return Ok(FactorInput::Passkey(response)),
-            (Factor::Totp, ..) => "must have totp, and not recovery_code or passkey",
-            (Factor::RecoveryCode, ..) => "must have recovery_code, and not totp or passkey",
-            (Factor::Passkey, ..) => "must have passkey, and not totp or recovery_code",
+            (Factor::Totp, ..) => "must have totp, but not recovery_code or passkey",
+            (Factor::RecoveryCode, ..) => "must have recovery_code, but not totp or passkey",
+            (Factor::Passkey, ..) => "must have passkey, but not totp or recovery_code",
         };
         Err(ROUTE.schema_error(&Problems::one("body", needed)))
     }
@@ -148,8 +148,8 @@ impl<'a> Completion<'a> {
     }
 
     /// Links the provider account of the sign-in and stores the provider's tokens, if both waited
-    /// for the second factor. If there are too many devices, forgets the oldest; should this fail,
-    /// the next sign-in that remembers one does it.
+    /// for the second factor. If there are too many devices, forgets the oldest; if that fails, the
+    /// next sign-in that remembers a device does so.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;

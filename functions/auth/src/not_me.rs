@@ -135,8 +135,8 @@ impl Undo<'_> {
         }
     }
 
-    /// Handles an email address of the account that is now another user's sign-in address. They
-    /// keep it unless they never verified it and the link was sent to it.
+    /// Handles an email address of the account that is now another user's sign-in address. The
+    /// other user keeps it unless they never verified it and the link was sent to it.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;
@@ -163,7 +163,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether the undo removed nothing.
+/// Whether the undo did not remove anything.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

@@ -166,7 +166,7 @@ fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, Known
 async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Option<&Claims>) -> Result<(Project, Items), Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(query.client_id.clone()) };
     let id = client_project(&query.client_id).ok_or_else(invalid)?;
-    // What OAuth calls the client's secret is the project's publishable client key.
+    // OAuth's client secret is the project's publishable client key.
     let client_key = Some(&query.client_secret).filter(|key| !key.is_empty() && *key != NO_KEY).map(|key| SecretString::from(key.clone()));
     let project_item = project_key(&id);
     let key_item = client_key.as_ref().map(|key| api_key_key(&id, key));
@@ -258,8 +258,8 @@ async fn begin(
 }
 
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
-/// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`,
-/// which matters only to flows that are not plain.
+/// else the one in the issuer's metadata. Also returns whether the issuer lists the scope
+/// `offline_access`, which matters only if the flow is not plain.
 async fn authorization_endpoint(
     app: &App,
     project: &Project,

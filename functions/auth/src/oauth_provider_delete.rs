@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/oauth-providers/{user_id}/{provider_id}`: unlinks an account at an OAuth
-//! provider. The account's tokens are deleted, and another user can link the account at once.
+//! provider. The account's tokens are deleted, and another user can link the account immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};

@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use wire::level::Level;
 
 pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-providers")
-    .summary("Lists the accounts of a user, or for servers of all users, at OAuth providers")
+    .summary("Lists the OAuth provider accounts of a user or, for servers, of all users")
     .table(&[BatchGetItem, Query])
     .reads(&[NamedItem::User])
     .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::InvalidCursor]);

@@ -21,7 +21,7 @@ use crate::passkeys::start::{StartedCeremony, check, start};
 pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/api/v1/auth/passkey/initiate-passkey-authentication")
     .summary("Returns the options for a sign-in with a passkey")
     .open_to_restricted()
-    .leaves_no_trail("a challenge changes no account; the sign-in is recorded")
+    .leaves_no_trail("a challenge does not change an account; the sign-in is recorded")
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::PasskeyAuthenticationNotEnabled]);
 

@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
 //!
-//! An unknown email address, an account without a password, one that is closed to passwords, and a
+//! An unknown email address, an account without a password, an account closed to passwords, and a
 //! wrong password all get the same answer after the same work: the same number of reads and writes,
 //! and one password check.
 

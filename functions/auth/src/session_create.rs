@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/sessions`: creates a session for a user. With it, a server can also act as
+//! `POST /api/v1/auth/sessions`: creates a session for a user. A server can also use it to act as
 //! that user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};

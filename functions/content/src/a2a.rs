@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 16 * 1024;
 const MAX_PARTS: usize = 32;
 
 const TASK_NOT_FOUND: Refusal = Refusal(-32001, "TASK_NOT_FOUND", "There is no such task: this agent answers with messages.");
-const PUSH_NOT_SUPPORTED: Refusal = Refusal(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "This agent sends no push notifications.");
-const UNSUPPORTED_OPERATION: Refusal = Refusal(-32004, "UNSUPPORTED_OPERATION", "This agent has no streams and no extended card.");
+const PUSH_NOT_SUPPORTED: Refusal = Refusal(-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "This agent does not send push notifications.");
+const UNSUPPORTED_OPERATION: Refusal = Refusal(-32004, "UNSUPPORTED_OPERATION", "This agent does not support streams or an extended card.");
 const CONTENT_TYPE_NOT_SUPPORTED: Refusal =
     Refusal(-32005, "CONTENT_TYPE_NOT_SUPPORTED", "This agent reads only text: send a part with `text`.");
 const VERSION_NOT_SUPPORTED: Refusal = Refusal(

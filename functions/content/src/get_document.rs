@@ -29,7 +29,7 @@ pub struct DocumentPath {
     document: String,
 }
 
-/// The part of a document that has pages.
+/// The page of a document that has several.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {

@@ -9,7 +9,7 @@ use site::agent;
 pub const ROUTE: Route = Route::get("content-get-server-card", "/mcp/server-card")
     .content()
     .media(&["application/mcp-server-card+json"])
-    .summary("Returns the card of the MCP server, by which models discover it");
+    .summary("Returns the card that lets models discover the MCP server");
 
 pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {
     Ok(agent::server_card(&app.settings.site_url).into())

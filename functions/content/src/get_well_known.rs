@@ -1,4 +1,4 @@
-//! `GET /.well-known/{document}`: returns a document with which programs discover the site.
+//! `GET /.well-known/{document}`: returns a document that lets programs discover the site.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
 use api::http::Route;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::get("content-get-well-known", "/.well-known/{document}")
     .content()
     .media(&["application/*", "text/plain"])
-    .summary("Returns a document by which programs discover the APIs of the site")
+    .summary("Returns a document that lets programs discover the APIs of the site")
     .problems(&["route_not_found"]);
 
 /// The requested document.

@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
-/// The part of the list.
+/// The requested part of the list.
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
@@ -54,7 +54,7 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple, so that the next one is not cut short.
+    // A list that ends early ends at a multiple of `STEP`, so that the next list is not cut short.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

@@ -1,6 +1,5 @@
-//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Nothing is
-//! written except the counter of the rate limit, which is that of writes because rendering takes
-//! time.
+//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Only the
+//! counter of the rate limit is written. The limit of writes applies, because rendering takes time.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -106,7 +105,7 @@ fn without_theme(missing: ThemeRefusal) -> Error {
     match missing {
         ThemeRefusal::Named => invalid("body.theme_id", "must be the id of a theme"),
         ThemeRefusal::OfTemplate => {
-            invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")
+            invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or set theme_id")
         }
     }
 }

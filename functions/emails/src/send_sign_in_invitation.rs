@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email has
-//! no code, and no user is created: the link opens a page of the project's app, where the recipient
-//! signs in like anyone else.
+//! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email does
+//! not contain a code, and no user is created: the link opens a page of the project's app, where
+//! the recipient signs in like anyone else.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,8 +1,8 @@
 //! `PATCH /api/v1/internal/email-templates/{id}`: updates an email template. Updating a default
 //! template creates the project's own version of it.
 //!
-//! The template is rendered first, and stored only if that succeeds. For a built-in email, it is
-//! rendered with sample values, otherwise with placeholders for its variables.
+//! The template is stored only if it can be rendered. For a built-in email, it is rendered with
+//! sample values, otherwise with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -67,6 +67,6 @@ async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDo
 fn without_theme(missing: ThemeRefusal) -> &'static str {
     match missing {
         ThemeRefusal::Named => "must be the id of a theme",
-        ThemeRefusal::OfTemplate => "must name another theme: that of the template was deleted",
+        ThemeRefusal::OfTemplate => "must name another theme: the template's theme was deleted",
     }
 }

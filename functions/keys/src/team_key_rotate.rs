@@ -13,7 +13,7 @@ use crate::owners::input::{KeyPath, KeyRotation, TeamQuery};
 use crate::owners::manage::{ROTATION_ERRORS, TEAM_ERRORS, rotate};
 
 pub const ROUTE: Route = Route::post("keys-team-key-rotate", "/api/v1/team-api-keys/{id}/rotate")
-    .summary("Replaces an API key of a team by a new one")
+    .summary("Replaces an API key of a team with a new one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS)

@@ -12,7 +12,7 @@ use crate::owners::input::{KeyPath, KeyRotation, UserQuery, user};
 use crate::owners::manage::{ROTATION_ERRORS, USER_ERRORS, rotate};
 
 pub const ROUTE: Route = Route::post("keys-user-key-rotate", "/api/v1/user-api-keys/{id}/rotate")
-    .summary("Replaces an API key of a user by a new one")
+    .summary("Replaces an API key of a user with a new one")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[NamedItem::User])
     .errors(USER_ERRORS)

@@ -35,10 +35,11 @@ pub struct ProjectsQuery {
     cursor: Option<String>,
 }
 
-/// A place in the list: when the caller joined the team, in milliseconds, the team and the project.
+/// A position in the list: when the caller joined the team, in milliseconds, the team and the
+/// project.
 type Place = (i64, TeamId, ProjectId);
 
-/// Number of teams whose projects are looked up at once, and of projects that are read first.
+/// Number of teams whose projects are looked up at once, and of the projects in the first read.
 const AT_ONCE: usize = 10;
 /// Maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;

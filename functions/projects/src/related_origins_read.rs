@@ -1,5 +1,5 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins where the
-//! project's passkeys may be used, besides those on the domain of their relying party.
+//! project's passkeys may be used, besides the origins on the domain of their relying party.
 //!
 //! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11), so an app
 //! serves it there, as a copy or by forwarding requests to this operation.
@@ -20,7 +20,7 @@ use wire::id::ProjectId;
 use crate::jwks::elsewhere::ProjectPath;
 
 pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/projects/{project_id}/.well-known/webauthn")
-    .summary("Returns the origins on which the project's passkeys may be used")
+    .summary("Returns the origins where the project's passkeys may be used")
     .without_secret()
     .table(&[GetItem])
     .errors(&[ErrorCode::ProjectNotFound]);

@@ -40,7 +40,7 @@ pub struct RuleTriggers {
     rule_id: String,
     /// In the last 48 hours.
     total_count: u64,
-    /// Since the rule was created, as far as counted.
+    /// All counted matches of the rule.
     all_time_count: u64,
     /// The current hour and the 47 hours before it, oldest first.
     hourly_counts: Vec<HourCount>,

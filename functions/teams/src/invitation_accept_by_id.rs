@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team by an invitation
-//! to one of the user's confirmed email addresses, without the code. Clients accept for their own
-//! user, servers for any user.
+//! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team through an
+//! invitation to one of the user's verified email addresses, without the code. Clients accept for
+//! their own user, servers for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, NamedItem, Route};
@@ -21,7 +21,7 @@ use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::{AcceptedInvitation, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
-    .summary("Joins a team by an invitation to a verified address")
+    .summary("Joins a team through an invitation to a verified address")
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)

@@ -1,4 +1,4 @@
-//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's confirmed
+//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's verified
 //! email addresses. For a team, a client needs `$read_members` and `$invite_members`; otherwise it
 //! can list only its own user's invitations.
 
@@ -98,7 +98,8 @@ pub async fn handle(
 
 async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<InvitationsPage, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // The invitations are read during the permission check, but its result is evaluated first.
+    // The invitations are read during the permission check, but the result of the check is
+    // evaluated first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;

@@ -75,8 +75,8 @@ pub async fn handle(
     Ok(Json(SentInvitation { success: true, id }))
 }
 
-/// Writes the invitation. If the team has no room for it, expired invitations make room; nothing
-/// else removes them from the count.
+/// Writes the invitation. If the team has no room for it, expired invitations are removed from the
+/// count; nothing else removes them.
 async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
     let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
     let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });

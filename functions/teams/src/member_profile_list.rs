@@ -57,7 +57,7 @@ pub async fn handle(
     let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // The page is read during the permission check, but its result is evaluated first.
+    // The page is read during the permission check, but the result of the check is evaluated first.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),
@@ -73,7 +73,7 @@ pub async fn handle(
     let (mut items, covered) = views(&access, &entered.row.team, &members).await?;
     let more = more || covered < members.len();
     members.truncate(covered);
-    // Members with deleted users have no view.
+    // Members whose users were deleted have no view.
     let count = page::fitting(&items);
     let cut = items.get(count.saturating_sub(1)).filter(|_| count < items.len()).map(user_of);
     items.truncate(count);

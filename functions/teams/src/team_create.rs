@@ -48,8 +48,8 @@ pub async fn handle(
     let mut writes = Vec::new();
     match creator {
         Some(user) => {
-            // The user is needed because the member item has the user's sign-up time, by which
-            // lists are sorted.
+            // The user is needed because the member item contains the user's sign-up time, which
+            // sorts lists.
             let known = access.user.as_ref().map(|current| &current.row.user).filter(|own| own.id == user);
             let user = match known {
                 Some(own) => own.clone(),

@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address added by a
 //! client works once it is verified; if several users add the same address, the first to verify it
-//! gets it. One added by a server works immediately.
+//! gets it. An address added by a server works immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{CreatedJson, NamedItem, Route};

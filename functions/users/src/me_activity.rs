@@ -2,7 +2,7 @@
 //! newest first, page by page. A page may be short or empty although more pages follow.
 //!
 //! Users see what happened, when, and from where. For changes by an administrator or a server, they
-//! see neither the place nor which one made them.
+//! see neither the place nor which administrator or server it was.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -22,8 +22,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
-    // Otherwise, someone who stole an old session, and so cannot change how the user signs in,
-    // could still delete the account.
+    // Otherwise, someone who stole an old session could not change how the user signs in, but could
+    // delete the account.
     access.check_fresh()?;
     if access.level == Level::Client {
         for counter in ended_codes(&app, user) {

@@ -1,4 +1,4 @@
-//! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users that a change of the
+//! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users whom a change of the
 //! onboarding settings would restrict. Nothing is changed.
 //!
 //! A request examines a limited number of users. If there are more, the response has a cursor; the

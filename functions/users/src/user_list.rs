@@ -2,10 +2,10 @@
 //! page.
 //!
 //! `starts_with` uses an index of the beginnings of names and addresses, so it is fast however many
-//! users there are. A `query` may match in the middle of a word, where an index does not help: it
-//! scans the list, a limited number of users per page. So does `starts_with` until the project's
-//! index has all users. A page of a scan may be short or empty and still have a `next_cursor`;
-//! following the cursors finds every match.
+//! users there are. A `query` may match in the middle of a word, where an index does not help: the
+//! search scans the list, a limited number of users per page. `starts_with` also scans until the
+//! project's index contains all users. A page of a scan may be short or empty and still have a
+//! `next_cursor`; following the cursors finds every match.
 
 use std::collections::BTreeSet;
 
@@ -58,9 +58,9 @@ pub struct ListQuery {
     /// `limit` users even if more pages follow.
     query: Option<String>,
     /// Only users whose primary or sign-in email address begins with this text, or whose display
-    /// name does from one of its first three words on (case and accents are ignored), or the user
-    /// with this id. Several words can be in any order. The users are in the order of these
-    /// addresses and words or, until all users are in the index, of sign-up. Cannot be combined
+    /// name contains it at the start of one of its first three words (ignoring case and accents),
+    /// or the user with this id. Several words can be in any order. The users are sorted by these
+    /// addresses and words or, until all users are in the index, by sign-up. Cannot be combined
     /// with `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
     /// Only members of this team.
@@ -78,7 +78,7 @@ pub struct ListQuery {
 
 /// Number of users read at once by a search, which reads up to three times as many per page.
 const SEARCHED: usize = 1000;
-/// Number of matches that a page of the index reads beyond its limit and a quarter of it.
+/// Number of matches that a page of the index reads beyond one and a quarter times its limit.
 const REPEATED: usize = 10;
 
 pub async fn handle(
@@ -127,8 +127,8 @@ pub async fn handle(
         if count == items.len() {
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
-        // Users are shown with their selected teams, which may have much metadata. To find where
-        // the next page begins, fewer users must be read.
+        // Users are shown with their selected teams, which may have much metadata, so fewer users
+        // fit on the page. Reading only these shows where the next page begins.
         listing.limit = count;
     }
 }

@@ -38,7 +38,7 @@ pub struct ReplayRequest {
 pub struct ReplayResult {
     /// The number of replayed events.
     count: usize,
-    /// The `since_millis` to send for the rest; `null` if nothing is left.
+    /// The `since_millis` to send for the remaining events; `null` if none remain.
     next_since_millis: Option<i64>,
 }
 

@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
 
 /// How long events are also signed with the previous secret by default, in milliseconds: a day.
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// The maximum of this time, in milliseconds: two days.
+/// The longest time with both signatures, in milliseconds: two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[wire::optional]

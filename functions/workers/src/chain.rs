@@ -1,5 +1,6 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, from whichever worker, so it also covers entries missed by earlier steps.
+//! after the last link, whichever worker added it, and so also covers entries missed by earlier
+//! steps.
 
 use std::collections::HashMap;
 
@@ -35,7 +36,7 @@ pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp
 async fn step(app: &App, project: &ProjectId, since: Option<Timestamp>, linked: &mut usize) -> Result<(), store::Error> {
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
-    // A link after a forged head would authenticate it.
+    // A link after a forged head would make the head look authentic.
     let head = app.store.authentic_head(project, &keys).await?;
     let (known, start) = match &head {
         Some(head) => {
@@ -89,7 +90,7 @@ fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) 
 }
 
 /// Reports an entry that shows that somebody may have changed a trail: in the log, and as a metric
-/// with an alarm. `gateway audit verify` finds the same.
+/// with an alarm. `gateway audit verify` finds the same entries.
 fn suspect(app: &App, project: &ProjectId, entry: &CoveredEntry, what: &str) {
     tracing::error!(%project, entry = entry.id(), "{what}");
     log::suspect_trail(app);
@@ -134,9 +135,9 @@ impl Links<'_> {
         Ok(())
     }
 
-    /// Reports a link to entries that must have been linked long ago. They are linked nevertheless,
-    /// because the worker may not have run; the time in the link shows the delay for as long as the
-    /// link exists.
+    /// Reports a link to entries that should have been linked long ago. They are linked
+    /// nevertheless, because the worker may not have run; the time in the link shows the delay for
+    /// as long as the link exists.
     fn note_lateness(&mut self, link: &Link) {
         if self.is_late || !link.is_late(self.now) {
             return;

@@ -39,7 +39,8 @@ pub(crate) struct RenderedEntry {
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email for its recipient: unlike the stored bodies, with its codes and unsubscribe link.
+/// An email for its recipient: unlike the stored bodies, it contains the codes and the unsubscribe
+/// link.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -56,7 +57,7 @@ impl Letter {
     }
 }
 
-/// An email to send, or why it cannot be rendered; with its codes, so that they can be removed from
+/// An email to send, or why it cannot be rendered, and its codes, so that they can be removed from
 /// the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
@@ -64,9 +65,9 @@ pub(crate) struct OpenedEmail {
     pub(crate) codes: Codes,
 }
 
-/// The emails of entries for their recipients. Emails with codes are rendered again with them, and
-/// so are emails without stored bodies, for example because these have expired. Emails that were
-/// not rendered because others took too long are left out.
+/// The emails of entries for their recipients. Emails with codes are rendered again with their
+/// codes. Emails without stored bodies, for example because the bodies have expired, are also
+/// rendered again. Emails that were not rendered because others took too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<OpenedEmail>, store::Error> {
     let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
     for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
@@ -229,8 +230,8 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme; `None` if it was deleted. But if the project's chosen theme was deleted,
-/// the default theme is used, so that nobody is locked out.
+/// The source of a theme. If the project's chosen theme was deleted, the source of the default
+/// theme, so that nobody is locked out; `None` if another theme was deleted.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),

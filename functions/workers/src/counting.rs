@@ -1,8 +1,8 @@
 //! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
-//! An entry is counted in the transaction of its link. Two steps can safely be repeated and so
-//! precede the transaction: active users are counted, each once a day, and their sign-ins are noted
-//! in their items, each once an hour.
+//! An entry is counted in the transaction of its link. Two steps precede the transaction, because
+//! they can safely be repeated: active users are counted once a day, and sign-ins are noted in the
+//! users' items once an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(crate) fn first_link(entries: &[FreshEntry], max: usize) -> (usize, Counters
     (entries.len().min(max), counters)
 }
 
-/// Counts the users in these entries, each once a day.
+/// Counts each user in these entries once a day.
 pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {

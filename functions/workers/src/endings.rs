@@ -32,8 +32,8 @@ const MIN_SHARE: Duration = Duration::from_secs(10);
 /// completed.
 ///
 /// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
-/// Every minute begins with a different deletion. So none waits for the end of another one, even if
-/// that takes days or stops the worker each time.
+/// Every minute begins with a different deletion. So no deletion waits for the end of another, even
+/// if the other takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -57,8 +57,8 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     Ok(done)
 }
 
-/// Continues a deletion until `end`, and deletes its note once it is complete. Returns whether it
-/// is.
+/// Continues a deletion until `end`, and deletes its note once it is complete. Returns whether the
+/// deletion is complete.
 async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let is_done = work(app, ending, end).await?;
     if is_done {

@@ -33,7 +33,7 @@ pub fn run(
     })
 }
 
-/// Like [`run`], after the log and everything for `handle` have been set up.
+/// Like [`run`], for a caller that has set up the log and everything that `handle` needs.
 ///
 /// # Errors
 /// Lambda's Runtime API is unavailable.

@@ -29,7 +29,7 @@ const SENT: i32 = 200;
 /// How long a step waits, at most, for the entries of projects that are not slow, and again at its
 /// end for all tasks.
 const STEP: Duration = Duration::from_secs(1);
-/// While this many queues are being served or waiting, no more are read.
+/// While this many queues are being served or waiting, no further queues are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
@@ -191,7 +191,7 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], unless another woken worker is draining the outbox and so does this work, too. A
+/// Like [`drain`], unless another woken worker is draining the outbox and so does this work. A
 /// worker may drain for minutes, and new work arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;

@@ -47,8 +47,8 @@ pub(crate) async fn prepare(
         }
     }
     let mut done = 0;
-    // At least one broadcast and one chunk of entries, so that neither kind of work waits for all
-    // of the other.
+    // Each turn covers at least one broadcast and one chunk of entries, so that neither kind of
+    // work waits for all of the other.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;
@@ -66,8 +66,8 @@ pub(crate) async fn prepare(
     Ok(done)
 }
 
-/// Advances each due entry as far as possible: renders it, and queues it or leaves it scheduled. If
-/// its worker stopped while sending, an entry is marked as failed.
+/// Advances each due entry as far as possible: renders it, and queues it or leaves it scheduled. An
+/// entry whose worker stopped while sending is marked as failed.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
     let (mut to_render, mut to_move) = (Vec::new(), Vec::new());

@@ -19,7 +19,7 @@ use crate::chain;
 pub const MAX_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
-/// Number of trail entries read at once.
+/// Number of audit trail entries read at once.
 const READ: usize = 500;
 /// Changes begun within this time before the list of users was read may be missing from it. Exceeds
 /// the longest request plus the clock skew between two instances.

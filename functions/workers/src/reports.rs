@@ -1,7 +1,7 @@
 //! Handles SES events from EventBridge, which advance outbox entries.
 //!
 //! An email's tags identify the attempt of a report. Reports may arrive late, in any order, and
-//! repeatedly; only what is new is added to the entry ([`model::outbox::reports`]).
+//! repeatedly; only new facts are added to the entry ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;

@@ -35,8 +35,8 @@ const MAX_SETTLE_RETRIES: u32 = 5;
 /// Number of parallel tasks: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
 
-/// The number of entries advanced or created by a task; zero if it failed. What it left undone
-/// remains due for a later step.
+/// The number of entries advanced or created by a task; zero if it failed. Its remaining entries
+/// stay due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }
@@ -55,7 +55,7 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// now, and returns how many were claimed or skipped; a claimed email counts once for each of its
 /// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
 /// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
-/// They also stay queued once the mail service accepts no more emails: the turn then ends after
+/// They also stay queued once the mail service stops accepting emails: the turn then ends after
 /// [`COOLDOWN`]; refused emails do not count, and their tokens are returned. From then on, a turn
 /// begins with one email, and continues only if the mail service accepts it
 /// ([`Mailer::is_refused`]).
@@ -82,8 +82,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::read(app, &rows).await?;
-        // If the project's mail server was set or removed meanwhile, this turn is of the wrong
-        // kind.
+        // If the project's mail server was set or removed meanwhile, this turn is not for the right
+        // sender.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -119,7 +119,7 @@ fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }
 
-/// What is needed to send a project's emails.
+/// Everything needed to send a project's emails.
 struct SendingRun<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -201,7 +201,7 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
 }
 
 /// Writes the outcomes of emails. The emails may have been sent, so this write is retried more
-/// often than others. If a report from the mail provider was faster, the entry already has its
+/// often than others. If a report from the mail provider arrived first, the entry already has its
 /// outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();

@@ -19,7 +19,7 @@ fn small(count: usize) -> u32 {
 }
 
 impl<'a> Tokens<'a> {
-    /// Takes up to one token for each email of the queue; without a quota, one for each.
+    /// Takes up to one token for each email of the queue; without a quota, exactly one.
     pub(crate) async fn take(app: &'a App, queue: &'a Queue) -> Result<Self, store::Error> {
         let mut tokens = Self { app, queue, taken: 0, left: 0 };
         tokens.take_more(queue.entries.len()).await?;
@@ -42,9 +42,9 @@ impl<'a> Tokens<'a> {
         self.left
     }
 
-    /// Spends tokens on the first of these emails, as many as may be sent now, and returns those.
-    /// An email to several addresses takes further tokens; if the bucket has too few, the project
-    /// owes the rest.
+    /// Spends tokens on the first of these emails, as many as may be sent now, and returns these
+    /// emails. An email to several addresses takes further tokens; if the bucket has too few, the
+    /// project owes the rest.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();
         if cost > self.left {

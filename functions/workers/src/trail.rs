@@ -2,7 +2,7 @@
 //! them in the project's figures.
 //!
 //! A step is started when there are new entries: by the table's stream on AWS, by a task in the
-//! gateway. Nothing runs while nothing is written.
+//! gateway. Without new entries, no step runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,7 +17,7 @@ const PREPARED: usize = 100;
 const SLOW: usize = 4;
 /// After this time, a task does not start another chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
-/// How long the deployment's sender pauses when the mail service accepts no more emails.
+/// How long the deployment's sender pauses when the mail service stops accepting emails.
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Whose turn it is to prepare entries or to send. Emails through the deployment's sender do not

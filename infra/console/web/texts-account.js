@@ -34,7 +34,7 @@ export const account = {
     again: "Ask for a new link",
     missing: "Open the link in the email again: for your safety, this page forgets the link’s code when it is reloaded.",
     broken: {
-      VERIFICATION_CODE_ALREADY_USED: "This link was used before. It works once.",
+      VERIFICATION_CODE_ALREADY_USED: "This link has already been used. It works only once.",
       VERIFICATION_CODE_EXPIRED: "This link has expired.",
       VERIFICATION_CODE_MAX_ATTEMPTS_REACHED: "This link was opened too many times.",
       other: "This link does not work. It is incomplete, or the account has changed since it was sent.",

@@ -2,7 +2,7 @@
 //!
 //! The SDK's clients pass each call through an orchestrator, which assembles parts that never
 //! change here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even
-//! though they are off. That took half the time of a call and a fifth of the size of each function
+//! if they are off. This took half the time of a call and a fifth of the size of each function
 //! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serializes the
 //! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
 //! Timeouts and retries are up to the caller and the connector.

@@ -26,7 +26,7 @@ pub type Error = Box<dyn StdError + Send + Sync>;
 const VERSION: &str = "/2018-06-01/runtime/invocation";
 /// The header with the id of an event.
 const ID: &str = "lambda-runtime-aws-request-id";
-/// The header with the time at which Lambda stops waiting.
+/// The header with Lambda's deadline for the answer.
 const DEADLINE: &str = "lambda-runtime-deadline-ms";
 /// The header that the response repeats, so that Lambda does not take it for the response to an
 /// earlier event.
@@ -39,7 +39,7 @@ const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 pub struct Event {
     /// The id of the invocation, as in Lambda's own log lines.
     pub id: String,
-    /// The time at which Lambda stops waiting, in milliseconds since the Unix epoch.
+    /// Lambda's deadline for the answer, in milliseconds since the Unix epoch.
     pub deadline: i64,
     /// The event, as JSON.
     pub body: Bytes,
@@ -49,7 +49,7 @@ pub struct Event {
 /// Runs the `main` of a function on this thread alone, as an instance handles one event at a time.
 ///
 /// # Errors
-/// Those of `main`, or the system refuses what the reactor needs.
+/// `main` fails, or the system does not provide what the reactor needs.
 pub fn block_on(main: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
     Builder::new_current_thread().enable_all().build()?.block_on(main)
 }

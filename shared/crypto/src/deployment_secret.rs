@@ -1,9 +1,9 @@
 //! The deployment secret and, during a rotation, the previous one, so that users stay signed in.
 //!
 //! New signatures and sealed values use the current secret; existing ones may also use the previous
-//! one. An operator sets both until nothing made with the previous one is in use any more: access
-//! tokens expire within an hour at most; sealed values and the codes that authenticate the audit
-//! trails remain in use until `gateway reseal` replaces them.
+//! secret. An operator sets both secrets until nothing made with the previous one is in use any
+//! more: access tokens expire within an hour at most; sealed values and the codes that authenticate
+//! the audit trails remain in use until `gateway reseal` replaces them.
 //!
 //! A Lambda function whose operation does not derive keys does not have a secret at all
 //! ([`DeploymentSecret::absent`]): it rejects all tokens, and can neither open nor seal values.

@@ -47,7 +47,7 @@ pub enum PublicKey {
 }
 
 impl Algorithm {
-    /// The algorithm with this name; `None` if it is another one.
+    /// The algorithm with this name; `None` if it is not supported.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "ES256" => Self::Es256,
@@ -97,7 +97,7 @@ fn verify_p521(point: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
     key.verify_prehash(digest(&SHA512, message).as_ref(), &signature).ok()
 }
 
-/// Signs with ES256. The field has the private scalar, then the uncompressed public point;
+/// Signs with ES256. The field holds the private scalar, then the uncompressed public point;
 /// jsonwebtoken calls these bytes DER, but does not parse them.
 struct Es256(Vec<u8>);
 
@@ -149,7 +149,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Fails only if another provider is already installed; that one then stays in use.
+    // Fails only if another provider is already installed; the other provider then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

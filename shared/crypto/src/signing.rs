@@ -54,8 +54,8 @@ impl SigningKeys {
         self.all(audience).next().expect("the function has the deployment secret")
     }
 
-    /// The keys of an audience: the one from the current secret, then the one from the previous
-    /// secret.
+    /// The keys of an audience: the key from the current secret, then the key from the previous
+    /// one.
     pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
         self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
     }
@@ -74,8 +74,8 @@ impl SigningKeys {
         key
     }
 
-    /// The public keys of these audiences (RFC 7517): the current ones, then the ones from the
-    /// previous secret.
+    /// The public keys of these audiences (RFC 7517), first from the current secret, then from the
+    /// previous one.
     pub fn jwks(&self, audiences: &[String]) -> Value {
         let generations = self.secret.generations().enumerate();
         let keys =

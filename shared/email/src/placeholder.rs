@@ -1,5 +1,4 @@
-//! Placeholders for variables without a value, to try a template before the values of its emails
-//! are known.
+//! Placeholders for variables without a value, for trying a template before the values are known.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +13,8 @@ const DEPTH: u8 = 4;
 #[derive(Debug)]
 pub(crate) struct Variables(pub(crate) Value);
 
-/// Stands for an unknown value. It is shown as its name, its fields are placeholders, too, and a
-/// loop over it runs once. The filter `default` replaces it.
+/// Stands for an unknown value. It renders as its name, its fields are placeholders, and a loop
+/// over it runs once. The filter `default` replaces it.
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: Value,

@@ -90,9 +90,8 @@ pub struct UserContext {
     pub primary_email: Option<String>,
 }
 
-/// Renders one email for each context, and passes each to `done` immediately. If rendering fails,
-/// the error is a message for the author of the sources. If `done` fails, the function stops with
-/// its error.
+/// Renders one email per context and passes every result to `done` immediately. A rendering error
+/// is a message for the author of the sources. If `done` fails, the function stops with its error.
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();
     let templates = Templates::of(&environment, sources);

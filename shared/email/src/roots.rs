@@ -40,8 +40,8 @@ mod tests {
     /// An environment variable that marks the process started by the test.
     const INNER: &str = "ROOTS_TEST_INNER";
 
-    // Environment variables belong to a process, and tests share theirs, so this test starts
-    // another.
+    // Tests share a process and its environment variables, so this test starts a process of its
+    // own.
     #[test]
     fn variables_of_the_operator_do_not_hide_the_systems_roots() {
         if std::env::var_os(INNER).is_some() {

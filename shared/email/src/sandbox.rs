@@ -7,8 +7,8 @@
 //! renders one email after another. An email that crashes it costs a restart of a few milliseconds
 //! and gets the status `render-error`; the other emails of the request are still rendered.
 //!
-//! Nobody occupies the renderers for long: one call renders emails for at most about `SHARE`, and
-//! its caller leaves the rest for later. `turns` decides who is next.
+//! No call occupies a renderer for long: it renders emails for at most about `SHARE`, and its
+//! caller tries the rest later. `turns` decides which call is next.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -34,14 +34,14 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
 /// Attempts per email. An email that exceeded the time limit by itself is not tried again. Once an
-/// email of a request has failed, those after it get one attempt.
+/// email of a request has failed, later ones get one attempt.
 const MAX_ATTEMPTS: u32 = 2;
 /// How long one call may render emails before it leaves the renderer to others. An email in
 /// progress is still finished, and the first email always gets all its attempts, so that every call
 /// makes progress.
 const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
-/// The environment variable that marks a renderer.
+/// The environment variable that marks a renderer process.
 const VARIABLE: &str = "GATELET_RENDERER";
 
 /// The program to start; unset if this process renders the emails itself.
@@ -71,7 +71,7 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 }
 
 /// Renders several emails of one project. Emails with the same sources are rendered together, so
-/// that these are parsed and compiled once. The results are in the order of `jobs`; `None` for an
+/// that the sources are compiled only once. The results are in the order of `jobs`; `None` for an
 /// email not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };

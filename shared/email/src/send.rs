@@ -1,5 +1,5 @@
-//! The types shared by all senders of emails. There are three senders: SES, the inbox of the
-//! gateway, and a project's own mail server.
+//! Types shared by the three senders of emails: SES, the gateway's inbox, and a project's own mail
+//! server.
 
 use std::fmt;
 use std::future::Future;
@@ -48,7 +48,7 @@ pub struct Mail {
 impl Mail {
     /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
-        // RFC 3834 §5: programs do not answer such emails.
+        // RFC 3834 §5: programs do not answer emails with this header.
         let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
         // RFC 8058: one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
@@ -97,7 +97,7 @@ impl Server {
     }
 }
 
-/// Tags that match a delivery report with an entry of the outbox.
+/// Tags that match a delivery report to an entry of the outbox.
 pub mod tags {
     /// Id of the entry.
     pub const ENTRY: &str = "gatelet-entry";

@@ -95,7 +95,7 @@ impl Ses {
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
-                self.not_now("the email service accepts no more emails at the moment")
+                self.not_now("the email service is not accepting emails at the moment")
             }
             ("SendingPausedException", _) => self.not_now("the email service has paused sending"),
             // SES reports a failure, but not whether it had already accepted the email.

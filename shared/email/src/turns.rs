@@ -38,8 +38,8 @@ struct RendererPool {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a lane, the project's permit and one of the lane's; and one
-/// for any renderer.
+/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; in any
+/// case, one of all renderers'.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

@@ -14,7 +14,7 @@ fn previews_leave_a_renderer_to_the_outbox() {
     let _preview = turns.wait_for_preview("a").now_or_never().unwrap();
     assert!(turns.wait_for_preview("b").now_or_never().is_none());
     let _email = turns.wait_for_email("a").now_or_never().unwrap();
-    assert!(turns.wait_for_email("b").now_or_never().is_none(), "two renderers are the most");
+    assert!(turns.wait_for_email("b").now_or_never().is_none(), "at most two renderers run");
 }
 
 #[tokio::test]

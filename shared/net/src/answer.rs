@@ -1,4 +1,4 @@
-//! Answers to requests, and what is wrong with them.
+//! Answers to requests, and their errors.
 
 use std::error::Error as StdError;
 
@@ -14,8 +14,8 @@ use wire::json::is_too_complex;
 pub enum AnswerError {
     /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or reported
     /// a temporary problem, such as `temporarily_unavailable`. A name with only private addresses
-    /// causes the same fault as one that does not resolve, and just as late: a difference would
-    /// reveal which names a private network has.
+    /// causes the same error, after the same time, as a name that does not resolve: a difference
+    /// would reveal which names a private network has.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.
@@ -25,8 +25,8 @@ pub enum AnswerError {
     /// for one when none was sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
-    /// The provider's metadata or answer shows that it, or its entry in the project's settings, is
-    /// set up incorrectly, so later attempts would fail, too.
+    /// The provider's metadata or answer shows that the provider, or its entry in the project's
+    /// settings, is set up incorrectly, so later attempts would also fail.
     #[error("the provider is not set up correctly: {0}")]
     Misconfigured(String),
     /// The provider's answer violates the protocol, or a request to it cannot be built.
@@ -56,8 +56,8 @@ impl Answer {
         std::str::from_utf8(&self.body).ok()
     }
 
-    /// The body as JSON, unless it is too complex to be parsed. The fault does not quote the body,
-    /// which may contain secrets.
+    /// The body as JSON; fails if it is malformed or too complex. The error does not quote the
+    /// body, which may contain secrets.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
         if is_too_complex(&self.body) {
             return Err(AnswerError::Senseless(format!("status {}, but the body has too many values", self.status)));
@@ -86,7 +86,7 @@ impl Answer {
 }
 
 fn redirects(status: StatusCode) -> AnswerError {
-    AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL that it leads to"))
+    AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL it redirects to"))
 }
 
 /// A request without a usable answer.
@@ -111,12 +111,12 @@ impl AttemptError {
     }
 }
 
-/// The fault of a request that cannot be built, for example because of a malformed header.
+/// The error of a request that cannot be built, for example because of a malformed header.
 pub(crate) fn unsendable(error: impl Into<http::Error>) -> AnswerError {
     AnswerError::Senseless(error.into().to_string())
 }
 
-/// The fault of a failed request, with the whole chain of causes.
+/// The error of a failed request, with the whole chain of causes.
 pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> AnswerError {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -56,8 +56,7 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     (url, count)
 }
 
-/// The time limit for an attempt, and for all together: only what a test delays on purpose takes as
-/// long.
+/// The time limits for one attempt and for all together: only deliberate delays take this long.
 const TIMEOUT: Duration = Duration::from_secs(600);
 const TOGETHER: Duration = Duration::from_secs(1500);
 
@@ -140,7 +139,7 @@ async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     assert_eq!(answer.expect("an answer"), (200, json!({})));
 }
 
-/// Before the TLS handshake ends, there is no connection for sending a code.
+/// A code cannot be sent before the TLS handshake ends.
 #[tokio::test]
 async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_breaks() {
     let (url, count) = server(vec![Deed::Waits, Deed::Closes]);

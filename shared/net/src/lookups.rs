@@ -1,8 +1,9 @@
-//! Lookups of host names by the system. Each occupies a thread of the pool for blocking work until
-//! it ends, even if nobody waits for it any more. A gateway's writes to the table need threads of
-//! the same pool, so the number of concurrent lookups is limited. It is also limited for each host
-//! name, because a name server that never answers could otherwise occupy all places, and so is the
-//! number of hosts for each project, because its administrators can name any number of them.
+//! Lookups of host names by the system. A lookup occupies a thread of the pool for blocking work
+//! until it ends, even if nobody waits for it any more. A gateway's writes to the table need
+//! threads of the same pool, so the number of concurrent lookups is limited. The lookups of each
+//! host name are also limited, because a name server that never answers could otherwise occupy all
+//! places; so are the hosts of each project, because its administrators can name any number of
+//! them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,8 +22,8 @@ use wire::id::ProjectId;
 const OF_HOST: usize = 2;
 /// The maximum number of hosts whose names are looked up for a project at the same time.
 const MAX_HOSTS_OF_PROJECT: usize = 8;
-/// The maximum number of concurrent lookups for providers: eight projects whose names nobody
-/// answers leave no place to the others.
+/// The maximum number of concurrent lookups for providers: eight projects whose name servers do not
+/// answer can occupy all of them.
 const OF_PROVIDERS: usize = 8 * MAX_HOSTS_OF_PROJECT * OF_HOST;
 /// The maximum number of concurrent lookups for webhook endpoints. The pool for blocking work has
 /// 512 threads.
@@ -75,8 +76,8 @@ impl Lookups {
         found.await.map_err(io::Error::other)?
     }
 
-    /// Admits a project's call to a host, which may look its name up. Call the host at once: until
-    /// its lookup has begun, and once it has ended, the host does not count.
+    /// Admits a project's call to a host, whose name may have to be looked up. Call the host
+    /// immediately: it only counts while it is being looked up.
     pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), TooManyHosts> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_looked_up = |host: &String| {
@@ -110,7 +111,7 @@ impl Lookups {
     }
 }
 
-/// As many hosts of a project are being looked up as it may have.
+/// The project already has the maximum number of hosts being looked up.
 #[derive(Debug, thiserror::Error)]
 #[error("{MAX_HOSTS_OF_PROJECT} other host names of the project are still being looked up")]
 pub(crate) struct TooManyHosts;

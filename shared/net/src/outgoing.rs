@@ -57,8 +57,8 @@ const MAX_ANSWER: usize = 256 * 1024;
 /// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
 /// to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
-/// How long an unused connection is kept; the pool may need as long again to notice. It is short,
-/// because projects choose the hosts and thereby their number.
+/// How long an unused connection is kept; the pool may need as long again to notice. The time is
+/// short, because projects choose the hosts and thereby their number.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client for one request's calls to providers.
@@ -68,9 +68,9 @@ pub struct Outgoing<'a> {
     allow_private: bool,
     /// Base URL of the server that stands in for every `https` host; `None` to call the real hosts.
     stand_in: Option<&'a str>,
-    /// The project on whose behalf the calls are, which shares the lookups of names with others.
+    /// The project on whose behalf the calls are made, for the limit on its lookups.
     project: Option<&'a ProjectId>,
-    /// Whether the calls are to webhook endpoints, whose names have their own places for lookups.
+    /// Whether the calls are to webhook endpoints, whose lookups have a limit of their own.
     is_for_webhooks: bool,
     /// The time limit for an attempt.
     timeout: Duration,
@@ -79,8 +79,8 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// A client with the deployment's rules for private IP addresses, whose calls may take
-    /// [`PROVIDERS_TIMEOUT`] from now on.
+    /// A client with the deployment's rules for private IP addresses. Its calls together may take
+    /// [`PROVIDERS_TIMEOUT`], starting now.
     pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { project: Some(project), ..Self::without_project(settings) }
     }
@@ -103,7 +103,7 @@ impl<'a> Outgoing<'a> {
     }
 
     /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
-    /// calls may take eight seconds together.
+    /// calls together may take eight seconds.
     pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
@@ -114,8 +114,8 @@ impl<'a> Outgoing<'a> {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. If not, do not send what must not be sent
-    /// twice.
+    /// Whether there is time left for a whole attempt. If not, do not send anything that must not
+    /// be sent twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.timeout <= self.until
     }
@@ -135,7 +135,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Fetches a JSON document. Any status but 2xx is a fault. Parse documents of untrusted size
+    /// Fetches a JSON document. Any status but 2xx is an error. Parse documents of untrusted size
     /// and shape into a specific type, because a [`Value`] needs up to a hundred times the memory
     /// of the text.
     pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, AnswerError> {
@@ -151,7 +151,7 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Posts a form. Returns the status and the JSON answer, or `null` for a 401 without JSON. 3xx,
-    /// 429, 5xx, and other answers without JSON are faults.
+    /// 429, 5xx, and other answers without JSON are errors.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(u16, Value), AnswerError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
@@ -162,7 +162,7 @@ impl<'a> Outgoing<'a> {
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
         let answer = self.send(Method::POST, url, headers, body.into()).await?.unredirected()?;
         match answer.json() {
-            // Here, the status is enough.
+            // For a 401, the status is enough.
             Err(_) if answer.status() == 401 => Ok((401, Value::Null)),
             parsed => Ok((answer.status(), parsed?)),
         }
@@ -244,8 +244,7 @@ pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connecto
 /// addresses in URLs are not resolved; [`Outgoing::check`] checks them. Trusts the operator's
 /// certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // A process with an invalid environment does not start, because it also reads these variables
-    // at the start.
+    // Never happens in practice: a process whose variables are invalid does not even start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Proxy {
     }
 
     /// The environment's proxy; `None` if it does not name one. Variables with capital names take
-    /// precedence, as in curl.
+    /// precedence.
     pub fn from_env() -> Result<Option<Self>, Error> {
         let either = |name: &str| variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
         either("HTTPS_PROXY").map(|url| Self::new(url.trim(), &either("NO_PROXY").unwrap_or_default())).transpose()

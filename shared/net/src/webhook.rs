@@ -48,7 +48,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     }
     let url = Url::parse(text).map_err(|_| "it is not a valid URL")?;
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-        return Err("the URL must have no user name, password or fragment");
+        return Err("the URL must not contain a user name, password or fragment");
     }
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
@@ -65,8 +65,8 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Posts a body to an endpoint of a project, which may take `budget` until the status of its
-/// answer. Any status counts as an answer; an error means that there was no answer.
+/// Posts a body to a project's endpoint. The status of its answer must arrive within `budget`. Any
+/// status counts as an answer; an error means that there was no answer.
 pub async fn post(
     (settings, project): (&Settings, &ProjectId),
     url: &str,

@@ -18,7 +18,7 @@ pub(crate) const HMAC: [&str; 3] = ["HS256", "HS384", "HS512"];
 /// The claims that userinfo can add to an ID token.
 const CLAIMS: [&str; 7] = ["name", "given_name", "family_name", "preferred_username", "picture", "email", "email_verified"];
 
-/// What reading an account needs.
+/// Everything needed to read an account.
 pub(crate) struct Reader<'a> {
     pub(crate) outgoing: Outgoing<'a>,
     pub(crate) client_id: &'a str,
@@ -126,7 +126,8 @@ fn is_success(answer: &Answer) -> bool {
     (200..=299).contains(&answer.status())
 }
 
-/// Adds claims of userinfo to those of the ID token, which take precedence because they are signed.
+/// Adds claims of userinfo to the claims of the ID token, which take precedence because they are
+/// signed.
 ///
 /// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
 /// the address next to it, so it is not applied to a different address.

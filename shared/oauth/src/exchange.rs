@@ -1,6 +1,6 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
-//! their account. Later, refreshes these tokens (§6), and asks the provider whether it still
-//! accepts an access token.
+//! the account. Later, refreshes the tokens (§6) and asks the provider whether it still accepts an
+//! access token.
 
 use jiff::Timestamp;
 use model::project::OAuthProvider;
@@ -88,7 +88,7 @@ impl From<AnswerError> for ExchangeError {
     }
 }
 
-/// A provider's endpoints, and what is needed to call them.
+/// A provider's endpoints, and everything needed to call them.
 struct Endpoints {
     names_issuer: bool,
     token: String,
@@ -155,7 +155,7 @@ impl<'a> Peer<'a> {
         Ok((tokens, profile))
     }
 
-    /// Gets a new access token from the provider (RFC 6749 §6). `scope` has the scopes of the
+    /// Gets a new access token from the provider (RFC 6749 §6). `scope` lists the scopes of the
     /// refresh token.
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, ExchangeError> {
         let endpoints = self.endpoints().await?;

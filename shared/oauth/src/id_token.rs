@@ -34,7 +34,7 @@ pub struct Expectations<'a> {
 /// Why a token is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum VerificationError {
-    /// Because of the token.
+    /// The token itself is invalid.
     #[error("the token is not valid: {0}")]
     Token(AnswerError),
     /// The issuer's keys cannot be read.
@@ -50,12 +50,12 @@ impl From<VerificationError> for AnswerError {
     }
 }
 
-/// The fault of this token; the next one may be valid.
+/// An error of this token alone; the next one may be valid.
 fn senseless(text: impl std::fmt::Display) -> VerificationError {
     VerificationError::Token(AnswerError::Senseless(format!("ID token: {text}")))
 }
 
-/// The fault of all tokens from this issuer.
+/// An error that affects all tokens from this issuer.
 fn misconfigured(text: impl std::fmt::Display) -> VerificationError {
     VerificationError::Token(AnswerError::Misconfigured(format!("ID token: {text}")))
 }
@@ -133,7 +133,7 @@ fn check(claims: &Value, expected: &Expectations<'_>, now: f64) -> Result<(), Ve
         return Err(misconfigured("its `sub` is missing or not a text"));
     }
     check_expiry(claims, now)?;
-    // The issuer's clock may be ahead, so `iat` is never too late.
+    // The issuer's clock may be ahead, so `iat` may be in the future.
     if time(claims, "iat").is_none() {
         return Err(misconfigured("its `iat` is missing or not a number"));
     }

@@ -14,7 +14,7 @@ struct Header {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
-    /// Extensions that a recipient must understand (§4.1.11); this one does not understand any.
+    /// Extensions that a recipient must understand (§4.1.11); none is supported here.
     #[serde(default)]
     crit: Option<IgnoredAny>,
 }

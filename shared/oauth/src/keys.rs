@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
-//! Anybody with a project can name an issuer, so sets of keys may be hostile, and genuine ones have
-//! keys of unknown types next to those for signing. So only the few fields needed for verifying are
-//! read, and unknown content is skipped rather than refused.
+//! Anybody with a project can name an issuer, so key sets may be hostile, and genuine ones may
+//! contain keys of unknown types. Therefore, only the few fields needed for verifying are read, and
+//! unknown content is skipped rather than refused.
 
 use std::fmt;
 
@@ -40,14 +40,14 @@ struct Key {
     y: Field,
 }
 
-/// The result of comparing a token's signature with its issuer's keys.
+/// The result of verifying a token's signature with its issuer's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verification {
-    /// One of the keys made it.
+    /// One of the keys made the signature.
     Signed,
     /// The token cannot have been signed with any of the keys.
     NoKey,
-    /// There are keys that could have made it, but none of them did.
+    /// Some keys could have made the signature, but none of them did.
     Forged,
 }
 
@@ -57,9 +57,9 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Verifies a token with the keys that may have signed it: those with the id in the token, or
-    /// all of the right type if the token does not name an id. If none has the id, keys without an
-    /// id are tried.
+    /// Verifies a token with the keys that may have signed it: the keys with the id in the token,
+    /// or all keys of the right type if the token does not name an id. If none has the id, keys
+    /// without an id are tried.
     pub(crate) fn verify(&self, jwt: &Jwt<'_>, algorithm: Algorithm) -> Verification {
         let of_type: Vec<&Key> = self.0.iter().filter(|key| key.may_sign(algorithm, &jwt.algorithm)).collect();
         let named = |id: Option<&str>| -> Vec<&Key> { of_type.iter().copied().filter(|key| key.kid.text() == id).collect() };
@@ -90,7 +90,7 @@ impl Key {
         is_for_it && is_known && self.public().is_some()
     }
 
-    /// Whether a signature with this algorithm, under this name, could be the key's.
+    /// Whether the key could have made a signature with this algorithm, under this name.
     fn may_sign(&self, algorithm: Algorithm, name: &str) -> bool {
         let (kind, curve) = match algorithm {
             Algorithm::Es256 => ("EC", Some("P-256")),

@@ -33,7 +33,7 @@ const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 const KEPT: usize = 64;
 /// Maximum number of elements read from a list of names.
 const MAX_LISTED: usize = 64;
-/// In an issuer of Microsoft, stands for the tenant in the token (`tid`).
+/// Stands for the token's tenant (`tid`) in an issuer of Microsoft.
 const TENANT_ID: &str = "{tenantid}";
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
@@ -133,7 +133,7 @@ impl<T: DeserializeOwned> Cache<T> {
     }
 }
 
-/// The fault of a document that an issuer must publish; a refusal is permanent.
+/// The error for a document that an issuer must publish; a refusal is permanent.
 fn published(fault: AnswerError, url: &str) -> AnswerError {
     match fault {
         AnswerError::Refused(status) => AnswerError::Misconfigured(format!("{url} answers {status}")),
@@ -172,7 +172,7 @@ pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> R
     discover_since(outgoing, issuer, (FRESH, now)).await
 }
 
-/// Like [`discover`], but reads the issuer's keys, too, and bypasses the cache. Also fails if there
+/// Like [`discover`], but also reads the issuer's keys, and bypasses the cache. Also fails if there
 /// is no key to verify a signature with and the issuer does not sign with the client's secret.
 pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;

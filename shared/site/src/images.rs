@@ -8,13 +8,13 @@ use pulldown_cmark::{Event, LinkType, OffsetIter, Parser, Tag, TagEnd};
 
 use crate::markdown::{OPTIONS, replaced};
 
-/// A picture or a link in Markdown, and the place of its destination.
+/// A picture or a link in Markdown, and the range of its destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The destination, without the escapes of Markdown.
     pub destination: String,
-    /// The place of the destination: in the picture or link itself or, if it refers to a
-    /// definition, there.
+    /// The range of the destination: in the picture or link itself, or in the definition it refers
+    /// to.
     pub range: Range<usize>,
     /// Where the picture or the link begins.
     pub start: usize,
@@ -68,7 +68,7 @@ fn within(open: &mut [Open], end: usize, part: &str) {
     }
 }
 
-/// The place of the destination in the definition with this id.
+/// The range of the destination in the definition with this id.
 fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>> {
     let span = events.reference_definitions().get(id)?.span.clone();
     let end = span.start + text[span].find("]:")? + "]:".len();
@@ -98,8 +98,8 @@ impl Open {
     }
 }
 
-/// The range of the destination that follows this place: from one angle bracket to the other, both
-/// included, or up to white space, an unmatched closing parenthesis or the end of the text.
+/// The range of the destination after the byte offset `place`: from one angle bracket to the other,
+/// both included, or up to white space, an unmatched closing parenthesis or the end of the text.
 fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
     let rest = &text[start..];

@@ -27,9 +27,9 @@ pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 /// operation.
 pub const NAMES: [&str; 12] =
     ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
-/// The name of the only document among them that is paginated.
+/// The only one of these documents that is paginated.
 pub const PAGED: &str = "blog";
-/// The name of the only document among them with the texts of posts.
+/// The only one of these documents with the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
 /// The document at a path of one segment if it does not depend on the content, otherwise `None`.

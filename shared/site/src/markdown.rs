@@ -215,9 +215,9 @@ pub fn embedded(text: &str) -> String {
 /// How often a text is searched for HTML.
 const MAX_SEARCHES: usize = 8;
 
-/// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser takes the
-/// text after it for HTML, too, so the text is parsed again until nothing changes. If that takes
-/// too long, as with a malicious text, every `<` is escaped, even in code.
+/// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser also takes
+/// the text after it for HTML, so the text is parsed again until nothing changes. If that takes too
+/// long, as with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_SEARCHES {
@@ -233,7 +233,7 @@ fn without_html(text: &str) -> String {
     text.replace('<', "&lt;")
 }
 
-/// Replaces these ranges of the text, which are in order. A range that overlaps an earlier one is
+/// Replaces ranges of the text, which must be in order. A range that overlaps an earlier one is
 /// left as it is.
 pub(crate) fn replaced(text: &str, changes: impl IntoIterator<Item = (Range<usize>, String)>) -> String {
     let (mut result, mut kept) = (String::with_capacity(text.len()), 0);
@@ -301,8 +301,8 @@ mod tests {
         }
     }
 
-    /// Each part could cost as much as all before it. Together they take a second; the bound is far
-    /// above it, as other processes may be running.
+    /// Each part could cost as much as all parts before it. Together they take a second; the bound
+    /// is far higher, because other processes may be running.
     #[test]
     fn a_post_that_repeats_itself_takes_bounded_work() {
         for part in ["# a\n", "a\n=\n", "<b>", "![a", "[a](#", "[![a](/x)](/y)\n", "<!--\n\n", "> # a\n\n", "`", "* ", "[a]: x\n", "|-|\n"]

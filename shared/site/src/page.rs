@@ -24,7 +24,7 @@ const NAVIGATION: [(&str, &str); 3] = [("Blog", "/blog"), ("Apps", "/apps"), ("D
 struct Page<'a> {
     title: &'a str,
     description: &'a str,
-    /// The URL by which search engines know the page.
+    /// The page's URL for search engines.
     canonical: &'a str,
     /// The page's type in the Open Graph protocol.
     kind: &'a str,

@@ -121,7 +121,7 @@ fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
         assert!(document.body.len() <= MAX_BYTES, "{}", document.body.len());
         let listed = document.body.matches("/blog/p").count();
         assert!((1000..9000).contains(&listed), "{listed}");
-        let rest = format!("\n- [{} older posts]({SITE}/api/v1/blog-posts?offset={listed}): left out", 50_000 - listed);
+        let rest = format!("\n- [{} older posts]({SITE}/api/v1/blog-posts?offset={listed}): omitted", 50_000 - listed);
         assert!(document.body.contains(&rest), "{rest}");
     }
     let mut long = shown.content;

@@ -63,7 +63,7 @@ fn posts(shown: &ShownContent, site_url: &str, others: usize) -> String {
     let mut lines: Vec<String> = shown.content.blog_posts.iter().map(line).take_while(fits).collect();
     let (listed, left_out) = (lines.len(), shown.total.saturating_sub(lines.len()));
     if left_out > 0 {
-        lines.push(format!("- [{left_out} older posts]({}): left out, as this text would be too long\n", omitted_note(listed, site_url)));
+        lines.push(format!("- [{left_out} older posts]({}): omitted to limit the length of this text\n", omitted_note(listed, site_url)));
     }
     section("Posts", lines.into_iter())
 }
@@ -134,7 +134,7 @@ pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     let left_out = shown.total.saturating_sub(written);
     if left_out > 0 {
         let place = omitted_note(written, site_url);
-        let _ = write!(body, "\nLeft out, as this text would be too long: the {left_out} oldest posts. {place} lists them.\n");
+        let _ = write!(body, "\nOmitted to limit the length of this text: the {left_out} oldest posts. {place} lists them.\n");
     }
     Document::from_content(PLAIN, body)
 }

@@ -1,8 +1,8 @@
 //! Validation of requests and configuration: finds all problems and reports the first ones, each
 //! with the path of its value.
 //!
-//! The report is short however many problems a request has. As every element of a list may be a
-//! problem, a small request, repeated, could otherwise use up memory and bandwidth.
+//! The report is short however many problems a request has. Otherwise, small requests could use up
+//! memory and bandwidth, because every element of a list may be a problem.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -14,7 +14,7 @@ use serde::Serialize;
 /// The maximum number of reported problems; the others are only counted.
 const MAX_REPORTED: usize = 50;
 /// The maximum length of the reported problems with their paths, in bytes, not counting the names
-/// of the parts of a request. The first problem is reported even if it is longer.
+/// of a request's parts, such as `body`. The first problem is reported even if it is longer.
 const MAX_BYTES: usize = 4096;
 /// The maximum length of a field's name in a path, in characters. The sender of a request chooses
 /// the names of unknown fields.
@@ -23,7 +23,7 @@ const MAX_NAME: usize = 64;
 /// One invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The place of the value, such as `body.config.domains[0].domain`.
+    /// The path of the value, such as `body.config.domains[0].domain`.
     pub path: String,
     /// What is wrong with the value, such as `is required`; it completes a sentence that begins
     /// with the path.
@@ -57,8 +57,8 @@ impl Problems {
         self
     }
 
-    /// Whether to report no further problems: once one is left out, so are all later ones, so that
-    /// those reported are the first.
+    /// Whether the report is full. Once a problem is left out, so are all later ones: the reported
+    /// problems are the first.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }
@@ -73,7 +73,7 @@ impl Problems {
         }
     }
 
-    /// These problems and those of another part, in this order.
+    /// These problems, followed by the problems of another part.
     fn and(mut self, part: Self) -> Self {
         part.reported.into_iter().for_each(|problem| self.add(problem));
         self.others += part.others;
@@ -121,8 +121,8 @@ pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location:
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
 
-/// Implements `Deserr` for a type whose values are made from simpler ones by a function. The
-/// function's error completes a sentence that begins with the path of the value.
+/// Implements `Deserr` for a type that a function makes from a simpler one. The function's error
+/// completes a sentence that begins with the path of the value.
 #[macro_export]
 macro_rules! deserr_from {
     ($type:ty, $from:ty, $make:expr) => {

@@ -1,8 +1,8 @@
 //! Codes as people copy, paste and type them, in many forms.
 
-/// A code without spaces, line ends, dashes and invisible characters, which are never part of one,
-/// but come along when a code is copied from an email or grouped for reading. Full-width letters
-/// and digits, from Chinese and Japanese keyboards, become ASCII.
+/// A code without spaces, line ends, dashes and invisible characters, which are never part of a
+/// code, but appear when it is copied from an email or grouped for reading. Full-width letters and
+/// digits, from Chinese and Japanese keyboards, become ASCII.
 pub fn typed(text: &str) -> String {
     text.chars().filter(|c| !is_separator(*c)).map(narrow).collect()
 }

@@ -323,14 +323,14 @@ async fn malformed_requests_are_rejected() {
     assert_takes_client_access(&app, "POST", PATH).await;
     let code = "0".repeat(45);
     for (given, wanted) in [
-        (json!({ "type": "recovery-code" }), "body must have recovery_code, and not totp or passkey"),
-        (json!({ "type": "recovery-code", "totp": "ABCDEF" }), "body must have recovery_code, and not totp or passkey"),
+        (json!({ "type": "recovery-code" }), "body must have recovery_code, but not totp or passkey"),
+        (json!({ "type": "recovery-code", "totp": "ABCDEF" }), "body must have recovery_code, but not totp or passkey"),
         (
             json!({ "type": "recovery-code", "totp": "123456", "recovery_code": "ABCDEF" }),
-            "body must have recovery_code, and not totp or passkey",
+            "body must have recovery_code, but not totp or passkey",
         ),
-        (json!({ "type": "totp" }), "body must have totp, and not recovery_code or passkey"),
-        (json!({ "type": "totp", "totp": "123456", "recovery_code": "ABCDEF" }), "body must have totp, and not recovery_code or passkey"),
+        (json!({ "type": "totp" }), "body must have totp, but not recovery_code or passkey"),
+        (json!({ "type": "totp", "totp": "123456", "recovery_code": "ABCDEF" }), "body must have totp, but not recovery_code or passkey"),
         (json!({ "type": "recovery-code", "recovery_code": 7 }), "body.recovery_code must be a string, not an integer"),
     ] {
         let mut body = given;

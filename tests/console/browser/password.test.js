@@ -88,7 +88,7 @@ test("a forgotten password is replaced by an emailed link, which works once", as
   assert.equal(await signInStatus("forgetful@example.com", PASSWORD), 400);
 
   await page.goto(link.url.href);
-  await page.getByText("This link was used before").waitFor();
+  await page.getByText("This link has already been used").waitFor();
   await isAccessible(page, "used link");
   await page.getByRole("link", { name: "Ask for a new link" }).click();
   await heading(page, "Forgot password?");
@@ -130,7 +130,7 @@ test("a link that is used meanwhile is explained in place of the form", async (t
   await page.getByLabel("New password").fill(NEW);
   assert.equal((await asClient(internal(), "POST", "/auth/password/reset", { code, password: "quite another battery" })).status, 200);
   await page.getByRole("button", { name: "Set password" }).click();
-  await page.getByText("This link was used before").waitFor();
+  await page.getByText("This link has already been used").waitFor();
   assert.equal(await page.getByLabel("New password").count(), 0);
 });
 

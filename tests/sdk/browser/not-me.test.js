@@ -93,9 +93,9 @@ test("the owner follows the email, presses the button, and is alone in the accou
 
   // The link works once: neither a reload nor the browser's history locks the account again.
   const again = await visit(t, browser, link);
-  await again.page.getByRole("heading", { name: "This link was used before" }).waitFor();
+  await again.page.getByRole("heading", { name: "This link has already been used" }).waitFor();
   await it.page.goBack();
-  await it.page.getByRole("heading", { name: "This link was used before" }).waitFor();
+  await it.page.getByRole("heading", { name: "This link has already been used" }).waitFor();
   assert.equal(await w.tryPassword(owner.email, NEW), "ok");
 });
 

@@ -80,7 +80,7 @@ test("the link of a verification email works completely without any app", async 
   assert.equal((await w.server().getUser(user.id)).primaryEmailVerified, true);
   await page.goBack();
   await page.getByRole("button", { name: "Verify my address" }).click();
-  await page.getByRole("heading", { name: "This link was used before" }).waitFor();
+  await page.getByRole("heading", { name: "This link has already been used" }).waitFor();
 });
 
 test("keys and emails are only shown on this machine", async () => {

@@ -55,7 +55,7 @@ impl LiveSession {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
-    /// Rejects users restricted by an administrator, and those without a required second factor: a
+    /// Rejects users restricted by an administrator, and users without a required second factor: a
     /// tool cannot set one up.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;

@@ -61,8 +61,8 @@ pub(super) async fn resolve(
     optimistic!(MAX_ATTEMPTS, |_| { flow.attempt().await })
 }
 
-/// What the flow requested. The provider grants the scopes unless it says otherwise (RFC 6749
-/// §5.1). Whether `offline_access` was among them is ignored: by itself it permits nothing.
+/// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC
+/// 6749 §5.1). Whether `offline_access` was among them is ignored: by itself it permits nothing.
 pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
     RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
@@ -80,7 +80,7 @@ struct DecisionItems {
     owners: Owners,
     flow_user: Option<UserRow>,
     /// The session in which the flow began; `None` if nobody was signed in, the session no longer
-    /// exists, or an earlier version started the flow.
+    /// exists, or an earlier version of Gatelet started the flow.
     flow_session: Option<Session>,
 }
 
@@ -189,8 +189,8 @@ impl Flow<'_> {
     fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
         // The user who began the flow is ignored if their credentials have changed or the session
-        // has ended since. A sign-in also ignores a user who is no longer anonymous and so has
-        // signed up elsewhere.
+        // has ended since. A sign-in also ignores a user who is no longer anonymous because they
+        // have signed up elsewhere.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =

@@ -1,4 +1,4 @@
-//! The query parameters with which an app starts a flow.
+//! The query parameters of an app's request to start a flow.
 
 use deserr::Deserr;
 use errors::KnownError;
@@ -10,7 +10,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of further scopes, in bytes; every flow stores one, and anyone can begin flows.
+/// The longest list of further scopes, in bytes; every flow stores its list, and anyone can begin
+/// flows.
 const MAX_SCOPE: usize = 4096;
 
 /// Unknown parameters are ignored, because other SDK versions send more.

@@ -42,9 +42,10 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// How long only one request may refresh: longer than its calls to the provider take.
+/// How long only one request may refresh the tokens: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How often, and at which interval, a request reads the tokens while another one refreshes them.
+/// How often a request reads the tokens while another one refreshes them, and the interval between
+/// reads.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
@@ -66,7 +67,7 @@ const ERRORS: &[ErrorCode] = &[
 pub(crate) const fn returns_token(route: Route) -> Route {
     route
         .calls_providers()
-        .leaves_no_trail("refreshing a provider's token changes nothing about the account")
+        .leaves_no_trail("refreshing a provider's token does not change the account")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(ERRORS)
 }
@@ -127,8 +128,8 @@ pub(crate) async fn access_token(
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
-    /// The time for all calls of the request together: a function killed during a refresh would
-    /// lose the new refresh token.
+    /// Limits the time of all the request's calls together: a function killed during a refresh
+    /// would lose the new refresh token.
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
@@ -299,7 +300,7 @@ pub struct TokenQuery {
     /// Whether the last token failed at the provider. The provider then issues a new one or, if it
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
     /// seconds of such a request, the provider is asked about the new token only once; its answer
-    /// is used until they have passed.
+    /// is used for the rest of that time.
     #[schema(value_type = Option<bool>)]
     refresh: Option<Param<bool>>,
 }

@@ -44,7 +44,7 @@ fn project_of(state: &str) -> Option<ProjectId> {
     state.split_once('.').and_then(|(_, project)| ProjectId::parse(project).ok())
 }
 
-/// The redirect URI to which a provider sends users back.
+/// The redirect URI for users returning from a provider.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     providers::redirect_uri(&app.settings, provider_id)
 }
@@ -67,7 +67,7 @@ fn cookie_name(state: &SecretString) -> String {
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     let wanted = format!("{}=true", cookie_name(state));
-    // For flows begun in an earlier version.
+    // For flows begun with an earlier version.
     let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
@@ -86,7 +86,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
         Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
-        // Answered by another provider (RFC 9700 §4.4), or begun in another browser.
+        // Another provider answered (RFC 9700 §4.4), or the flow began in another browser.
         KnownError::OauthStateNotFound.into_response()
     };
     if in_redirect_mode && let Ok(gone) = HeaderValue::from_str(&cookie(app, &state, SignedDuration::ZERO)) {

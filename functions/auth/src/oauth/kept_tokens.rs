@@ -15,7 +15,7 @@ use crate::oauth::sealed_tokens::TokenSealer;
 /// Maximum number of attempts when the tokens are changed concurrently.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// The writes that store tokens for an account of the user of `row`. None if the account is no
+/// The writes that store tokens for an account of the user of `row`. Empty if the account is no
 /// longer linked, or if the existing tokens are kept. The transaction must also check the user's
 /// credential epoch, which is raised when a sign-in account is unlinked.
 pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {

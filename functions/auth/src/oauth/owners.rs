@@ -86,7 +86,7 @@ pub(crate) fn attached(
         return Err(Error::conflict());
     }
     user.forget_wrong_passwords();
-    // The email address is why the account is linked, so the user must still have it, verified.
+    // The account is linked because of the verified email address, so the user must still have it.
     let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))

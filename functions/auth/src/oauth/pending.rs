@@ -1,5 +1,5 @@
-//! Changes to existing users: those made when an authorization code is redeemed
-//! ([`PendingAccount`]), and linking a provider account after the second factor.
+//! Changes to existing users when an authorization code is redeemed ([`PendingAccount`]), and the
+//! linking of a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;

@@ -1,5 +1,4 @@
-//! Shared by the operations on a user's provider accounts: path parameters, and how a change is
-//! written.
+//! Shared by the operations on a user's provider accounts: path parameters, and writing a change.
 
 use api::product::Access;
 use deserr::Deserr;

@@ -1,4 +1,4 @@
-//! The parameters with which a provider sends users back.
+//! The parameters that a provider sends along with a returning user.
 
 use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use deserr::Deserr;
@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 /// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors with which both callbacks respond: the flow is unknown or too old, or has no trusted
-/// URL for the user. The redirect URL is checked right after the age of the flow, so later errors
-/// are sent there.
+/// The errors of both callbacks: the flow is unknown or too old, or has no trusted URL for the
+/// user. The redirect URL is checked right after the age of the flow, so later errors are sent
+/// there.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 

@@ -4,8 +4,8 @@
 //! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
 //! is also bound to the session in which the flow began. It is valid for five minutes and works
-//! once. A second use means that it was stolen, and ends the session that it started or took to
-//! another domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user, the
+//! once. A second use means that the code was stolen, and ends the session that it started or took
+//! to another domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user, the
 //! change is made when the code is redeemed, with one exception: if a second factor is required, a
 //! provider account whose user was found by its email address is linked only after that factor. The
 //! provider's tokens are stored at the same time.
@@ -69,7 +69,7 @@ enum RedemptionRefusal {
     Redeemed,
     /// The user or the stored tokens of the provider changed concurrently.
     Changed,
-    /// For the reason in the error.
+    /// Refused with this error.
     For(KnownError),
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn question(project: &str, link: &NotMe) -> LinkPage {
         None => "Changes are kept: only the link in the email to your account’s oldest address undoes them.",
     };
     let body = format!(
-        "<p>If somebody else has used your account at {}, you can shut them out. Everybody will be signed out, and the password \
+        "<p>If somebody else has used your account at {}, you can lock them out. Everybody will be signed out, and the password \
          will be removed. {undo}</p><p>If possible, you will get an email at {} to set a new password.</p>",
         escape_html(project),
         escape_html(link.email.as_str()),
@@ -52,7 +52,10 @@ pub(crate) fn done(link: &NotMe, way_back: &WayBack) -> LinkPage {
 }
 
 pub(crate) fn used() -> LinkPage {
-    LinkPage::of("This link was used before", "<p>It works once. Choose “Forgot password?” where you sign in to set a new password.</p>")
+    LinkPage::of(
+        "This link has already been used",
+        "<p>It works only once. Choose “Forgot password?” where you sign in to set a new password.</p>",
+    )
 }
 
 /// The page if the project or account is gone, or the link is no longer valid

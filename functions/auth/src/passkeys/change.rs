@@ -1,4 +1,4 @@
-//! Changes to a user's passkeys: the path parameters, and how a change is written.
+//! Changes to a user's passkeys: path parameters, and writing a change.
 
 use api::product::Access;
 use deserr::Deserr;

@@ -23,7 +23,7 @@ pub(crate) fn required(
     asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
 }
 
-/// What a sign-in with a provider account leaves for its attempt; see [`MfaAttempt`].
+/// The fields that a sign-in with a provider account adds to its attempt; see [`MfaAttempt`].
 pub(crate) struct ProviderDetails {
     pub(crate) of_code: Option<CodeSession>,
     pub(crate) to_attach: Option<Attach>,

@@ -10,7 +10,7 @@ use site::agent::REVISIONS as SUPPORTED;
 
 /// The revision without sessions.
 const STATELESS: &str = SUPPORTED[0];
-/// What earlier clients get if they ask for an unknown revision.
+/// The revision for earlier clients that ask for an unknown one.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
 /// The revision assumed for clients that do not name one.
 const UNNAMED: &str = "2025-03-26";

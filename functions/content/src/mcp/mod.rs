@@ -70,7 +70,7 @@ fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
-/// The reply to `initialize`, with which clients of earlier revisions agree on a revision. It does
+/// The reply to `initialize`: clients of earlier revisions send it to agree on a revision. It does
 /// not start a session.
 fn initialized(site_url: &str, call: &Call) -> Reply {
     let requested = call.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();

@@ -110,7 +110,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             let skip = offset(arguments)?;
             let shown = window(app, Window { skip, max: POSTS }).await?;
             let posts = shown.content.blog_posts;
-            // Beyond the last post, the number would include posts that are not public yet.
+            // Beyond the last post, the total would include posts that are not public yet.
             let is_known = skip == 0 || !posts.is_empty();
             return Ok(if is_known { json!({ "data": posts, "total": shown.total }) } else { json!({ "data": posts }) });
         }
@@ -118,12 +118,12 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         "get_app" => {
             let id = argument("appId", arguments)?;
             let one = app.store.apps().await?.into_iter().find(|one| one.id == id);
-            let one = one.ok_or(Refusal::Advice("There is no such app; list_apps returns the ids of all."))?;
+            let one = one.ok_or(Refusal::Advice("There is no such app; list_apps returns the ids of all apps."))?;
             json!(one.at(site_url))
         }
         "get_blog_post" => {
             let post = portable_post(app, argument("slug", arguments)?).await?;
-            let (post, text) = post.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
+            let (post, text) = post.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all posts."))?;
             let mut post = json!(post);
             post["text"] = text.into();
             post

@@ -24,9 +24,9 @@ pub(crate) struct Values {
 
 /// The theme of an email does not exist.
 pub(crate) enum ThemeRefusal {
-    /// The request names it.
+    /// The request names the theme.
     Named,
-    /// The template names it, but it was deleted.
+    /// The template names the theme, but the theme was deleted.
     OfTemplate,
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn rendered(
 
 /// The source of the theme: the one in the request, else the template's, else the project's; `None`
 /// for no theme. If the project's theme, or the theme of a built-in email's template, was deleted,
-/// emails have the default theme, and so does the preview.
+/// the preview has the default theme, like the emails.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

@@ -19,7 +19,7 @@ pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Resu
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "`show` passes a reference to every page")]
 pub(crate) fn question(project: &str, link: &Unsubscribe) -> LinkPage {
     let body = format!(
-        "<p>{} will no longer send you {} emails. You will still get the emails that are needed to use your account.</p>",
+        "<p>{} will no longer send you {} emails. You will still get the emails needed to use your account.</p>",
         escape_html(project),
         noun(link.category),
     );
@@ -32,7 +32,7 @@ pub(crate) fn done(category: Category) -> LinkPage {
 
 pub(crate) fn used() -> LinkPage {
     let text = "This link works once. You can choose in your account settings which emails you get.";
-    LinkPage::of("You have unsubscribed already", &format!("<p>{text}</p>"))
+    LinkPage::of("You have already unsubscribed", &format!("<p>{text}</p>"))
 }
 
 fn noun(category: Category) -> &'static str {

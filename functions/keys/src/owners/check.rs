@@ -39,7 +39,7 @@ pub struct KeyBody {
 }
 
 /// The key and its owner, if the key is neither revoked nor expired, and cannot be an intruder's.
-/// The owner may be restricted or anonymous; what that means is up to the app. Also records the use
+/// The owner may be restricted or anonymous; the app decides what that means. Also records the use
 /// of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());

@@ -1,4 +1,4 @@
-//! Tells the members who may manage a team's API keys that one was found in public.
+//! Notifies the members who may manage a team's API keys that one of the keys was found in public.
 //!
 //! The email contains the team's name and the key's description, and anyone with the key can
 //! trigger it. So that members cannot email texts of their choice to strangers, it is sent only to

@@ -60,7 +60,7 @@ pub(crate) struct Scopes(pub(crate) Vec<String>);
 wire::deserr_from!(Scopes, Vec<String>, |mut scopes| {
     let fits = |scope: &String| (1..=MAX_SCOPE).contains(&scope.len()) && scope.bytes().all(|byte| byte.is_ascii_graphic());
     if scopes.len() > MAX_SCOPES || !scopes.iter().all(fits) {
-        return Err("must be at most 32 scopes of 1 to 64 visible ASCII characters");
+        return Err("must have at most 32 scopes, each of 1 to 64 visible ASCII characters");
     }
     scopes.sort();
     scopes.dedup();

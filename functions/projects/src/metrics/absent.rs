@@ -1,5 +1,5 @@
-//! The figures about payments and page views. Neither is recorded, so the figures look like those
-//! of a project without any.
+//! The figures about payments and page views. Neither is recorded, so all figures are empty or
+//! zero.
 
 use std::collections::BTreeMap;
 

@@ -37,8 +37,8 @@ impl Memberships {
         Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
     }
 
-    /// Only the number, for a client, whose user was read when the request was authenticated. For
-    /// servers it is not limited.
+    /// Reads only the number of teams, for a client, whose user was read when the request was
+    /// authenticated. For servers, the number is not limited.
     pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
         if context.level > Level::Client {
             return Ok(Self::default());
@@ -49,8 +49,8 @@ impl Memberships {
 }
 
 /// Accepts an invitation. A member's membership does not change; otherwise a membership is created,
-/// which fails if the user is already a member. If its sender has left the team or was removed, an
-/// invitation is rejected as if it did not exist.
+/// which fails if the user is already a member. An invitation whose sender has left the team or was
+/// removed is rejected as if it did not exist.
 pub(crate) async fn accept(
     context: &Context,
     invitation: &Invitation,
@@ -68,8 +68,8 @@ pub(crate) async fn accept(
         return accepted.map_err(|error| refused(error, invitation, false));
     }
     // The user is the sender and no longer a member, so the invitation is invalid. For other
-    // senders, the transaction checks the membership; here it cannot, because it creates that very
-    // item, and a transaction may contain an item only once.
+    // senders, the transaction checks the membership; here it cannot, because it creates the
+    // membership, and a transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(CodeRefusal::NotFound.into());
     }
@@ -96,7 +96,7 @@ pub(crate) async fn accept(
     })
 }
 
-/// The error for failed writes. If the write depends on the user's version, another version is a
+/// The error for failed writes. If the write depends on the user's version, a changed version is a
 /// conflict: the caller tries again.
 fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
     let store::Error::Conflict(conflict) = error else { return error.into() };

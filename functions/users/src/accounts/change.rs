@@ -25,8 +25,8 @@ use wire::id::TeamId;
 /// Where a password comes from.
 #[derive(Clone, Copy)]
 enum Origin {
-    /// Set by a server for a new user. It may come from another service, and the user cannot be
-    /// asked for another one.
+    /// Set by a server for a new user. The password may come from another service, and the user
+    /// cannot be asked for a different one.
     Imported,
     /// Chosen now.
     Chosen,
@@ -135,7 +135,7 @@ impl UserChange {
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
                 // The write has succeeded, so a failed parallel read should not fail the request:
-                // it is repeated once.
+                // the read is repeated once.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,

@@ -18,8 +18,8 @@ pub enum UserOrder {
     LastActiveAt,
 }
 
-/// The query of an operation on a single user. Some clients send the filters of the list, which are
-/// validated but have no effect.
+/// The query of an operation on a single user. Some clients send the filters of the list; they are
+/// validated, but have no effect.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -1,5 +1,4 @@
-//! Shared by the operations on contact channels: their path parameters, and how a change is
-//! written.
+//! Shared by the operations on contact channels: path parameters, and writing a change.
 
 use api::http::Route;
 use api::product::Access;
@@ -47,7 +46,7 @@ pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route)
 
 /// Changes a user's channels together with the claims of sign-in addresses. `missing` is the error
 /// if the user no longer exists. If someone else signs in with the address `value`, the error may
-/// reveal it. `change` returns the additional writes.
+/// reveal that. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,

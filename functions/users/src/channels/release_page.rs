@@ -30,7 +30,7 @@ pub(crate) fn done(email: &str) -> LinkPage {
 }
 
 pub(crate) fn used() -> LinkPage {
-    LinkPage::of("This link was used before", "<p>It works once. The address was removed from that account.</p>")
+    LinkPage::of("This link has already been used", "<p>It works only once. The address was removed from that account.</p>")
 }
 
 /// The page if the account is gone, no longer has the address, or now belongs to the recipient.

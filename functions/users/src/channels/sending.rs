@@ -12,8 +12,9 @@ use model::user::{Channel, User};
 use wire::level::Level;
 
 /// Writes the code and its email. The address from the sign-up does not need a bot challenge here,
-/// because the sign-up has its own. While sign-up is disabled, a client's anonymous user does not
-/// get emails: anyone can create such a user, and the address could not become an account.
+/// because the sign-up has a challenge of its own. While sign-up is disabled, a client's anonymous
+/// user does not get emails: anyone can create such a user, and the address could not become an
+/// account.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,

@@ -1,10 +1,10 @@
 //! Lambda of the table's stream: records the events of webhooks ([`workers::webhooks`]) and starts
 //! the functions that send emails and deliver events.
 //!
-//! It does nothing else, because the stream waits for it: a shard's batches are read one after
-//! another, and kept for a day. Emails and webhooks share one function, because a stream should
-//! have at most two readers. The other one, the worker of the audit trail, waits up to a minute to
-//! get larger batches.
+//! This function does nothing else, because the stream waits for it: a shard's batches are read one
+//! after another, and kept for a day. Emails and webhooks share one function, because a stream
+//! should have at most two readers. The other reader, the worker of the audit trail, waits up to a
+//! minute to get larger batches.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Error> {
     let [outbox, webhooks] = wakes;
     let (outbox, webhooks) = (&outbox?, &webhooks?);
     lambda::run(App::without_secret, async |app, event| {
-        // First, because emails do not depend on webhooks.
+        // Emails come first, because they do not depend on webhooks.
         if work::is_in(&event.payload, app.clock.now() + SKEW)
             && let Some(outbox) = outbox
         {

@@ -8,11 +8,11 @@ use workers::reports;
 fn main() -> Result<(), Error> {
     lambda::run(App::without_secret, async |app, event| {
         let moved = match reports::read(&event.payload) {
-            // SES does not repeat events after a failure. Lambda repeats the invocation and, if it
-            // keeps failing, moves the event to the dead-letter queue.
+            // SES does not repeat events after a failure. Lambda repeats the invocation and, if the
+            // invocation keeps failing, moves the event to the dead-letter queue.
             Some(told) => reports::take(app, &told).await?,
             None => {
-                tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it changes no email in the outbox");
+                tracing::info!(kind = %event.payload["detail"]["eventType"], "an event of SES was ignored, because it does not change an email in the outbox");
                 false
             }
         };

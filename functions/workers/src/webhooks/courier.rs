@@ -4,11 +4,11 @@
 //! the fewest tasks. So a project with many or slow endpoints does not delay other projects'
 //! deliveries.
 //!
-//! An endpoint held by another worker, or whose work the table refused, is left out for some
-//! seconds. So a separate worker that finds only such endpoints ends, instead of trying them
+//! An endpoint is left out for some seconds if another worker holds it or the table refused its
+//! work. So a separate worker that finds only such endpoints ends, instead of trying them
 //! repeatedly. Their deliveries are not forgotten: a worker checks an endpoint's queue again before
-//! releasing it; the endpoint of a killed worker is due when the lease ends; and due endpoints are
-//! looked for at least once a minute.
+//! releasing it; the endpoint of a killed worker is due when the lease ends; and a worker looks for
+//! due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Endpoints at work, each with its task.
 pub struct Courier {
     places: usize,
-    /// A task returns until when its endpoint is left out; `None` if it is not.
+    /// A task returns the time until which its endpoint is left out; `None` if it is not left out.
     tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
     /// The endpoints left out, each with the end of that time.
@@ -119,7 +119,7 @@ impl Courier {
 
     /// Works on due endpoints until none is due, apart from those left out, or `until` has passed,
     /// and waits for started work. If the search for due endpoints fails, its error is returned
-    /// after that work.
+    /// after the started work.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {

@@ -34,8 +34,8 @@ const PASS: Duration = Duration::from_secs(33);
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
 /// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
 /// searching for due places. The queue of such an endpoint grows, each new event causes a search,
-/// and a refused connection takes no time. Without pauses, the searches would keep the table busy
-/// and delay other endpoints.
+/// and connections may be refused immediately. Without pauses, the searches would keep the table
+/// busy and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
@@ -48,9 +48,9 @@ const MAX_ATTEMPTS: u32 = 5;
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
 /// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
 /// due, behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
-/// Returns `false` if another worker has claimed the endpoint, or it was deleted: it may still seem
-/// due, but trying it again immediately is useless. If late deliveries cannot be moved into the
-/// queue, makes a pass over those before them, and fails.
+/// Returns `false` if another worker has claimed the endpoint, or the endpoint was deleted: it may
+/// still seem due, but trying it again immediately is useless. If late deliveries cannot be moved
+/// into the queue, makes a pass over the deliveries before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -78,7 +78,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
 struct PassOutcome {
     /// Whether more may be due right away.
     may_have_more: bool,
-    /// How long to pause. The endpoint is not claimed meanwhile.
+    /// How long to pause. The endpoint is not claimed during the pause.
     cooldown: Duration,
 }
 
@@ -155,7 +155,7 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
 /// Attempts these deliveries, taking each from the iterator when its request can begin, and writes
 /// their outcomes together as they arrive. Attempts are concurrent while the endpoint works
 /// ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another. Returns
-/// why the endpoint must be switched off, if it must.
+/// the reason to switch the endpoint off, if there is one.
 async fn deliver(
     app: &App,
     claimed: &mut ClaimedEndpoint,
@@ -195,7 +195,7 @@ async fn deliver(
     Ok(off)
 }
 
-/// Switches an endpoint off and, in the same transaction, tells the owners of the project.
+/// Switches an endpoint off and, in the same transaction, notifies the owners of the project.
 async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
     optimistic!(MAX_ATTEMPTS, |_| {
         let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };

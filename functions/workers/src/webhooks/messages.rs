@@ -26,7 +26,7 @@ use wire::level::Level;
 /// Events without their ids.
 type Events = Vec<(EventType, Value)>;
 
-/// What a change's events may depend on in addition to the change.
+/// The facts beyond a change that its events may depend on.
 pub(super) struct ChangeContext<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
@@ -99,8 +99,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of a user's or team's API keys, which are stored in the owner's item. There are none
-/// for the use of a key, or for the keys of a deleted owner.
+/// The events of a user's or team's API keys, which are stored in the owner's item. The use of a
+/// key and the keys of a deleted owner do not cause events.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {
@@ -176,7 +176,7 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// An email's events contain only its id, status and time of creation: no recipients, texts or
+/// An email's events contain only its id, status and time of creation, not its recipients, texts or
 /// codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Tells a project's owners that an endpoint was switched off.
+//! Notifies a project's owners that an endpoint was switched off.
 //!
 //! The email contains the project's name and the endpoint's address, and the project's
 //! administrators can trigger it at any time. So that they cannot email texts of their choice to
@@ -25,8 +25,8 @@ const HTML: &str = r#"<h1>Webhooks are switched off</h1>
 <p>{% if variables.is_gone %}It answered with status 410, which says that it does not exist any more.{% else %}Every delivery to it has failed for five days.{% endif %} Events that happen from now on are not kept for it.</p>
 <p>When it works again, switch it on in the project's settings. Events that are still pending are then delivered.</p>"#;
 
-/// The emails to the owners, and the write that counts them. None if the owners were told within a
-/// day, or the project has no owners in `internal`.
+/// The emails to the owners, and the write that counts them. Empty if the owners were notified
+/// within a day, or the project has no owners in `internal`.
 pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reason: DisabledReason) -> Result<Vec<Write>, store::Error> {
     let (internal, now) = (ProjectId::internal(), app.clock.now());
     let Some(row) = app.store.project(id).await? else { return Ok(Vec::new()) };

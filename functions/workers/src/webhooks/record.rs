@@ -26,7 +26,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     let mut endpoints = app.store.webhooks_of(projects).await?;
     endpoints.retain(|_, endpoints| !endpoints.is_empty());
     let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
-    // Read before the deliveries are recorded: those that are already late come first.
+    // Read before the deliveries are recorded: deliveries that are already late come first.
     let rows = endpoints.iter().flat_map(|(project, rows)| rows.iter().map(move |row| (project, row)));
     let late = rows.filter(|(_, row)| row.late.is_some()).map(|(project, row)| (project.clone(), row.endpoint.id)).collect();
     let left = teams_left(&changes);
@@ -52,7 +52,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
 }
 
 fn meaning(record: Record) -> Option<Change> {
-    let failed = |error: &store::Error| tracing::error!(%error, "a change makes no event, because its item cannot be parsed");
+    let failed = |error: &store::Error| tracing::error!(%error, "a change has no event, because its item cannot be parsed");
     changes::parse(record).inspect_err(failed).ok().flatten()
 }
 

@@ -69,7 +69,7 @@ async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: R
     let (title, text) = match code {
         "" if status.is_success() => ("Your address is verified", "You can close this page and go back to the app."),
         "VERIFICATION_CODE_ALREADY_USED" => {
-            ("This link was used before", "The address is already verified, unless it has been removed since.")
+            ("This link has already been used", "The address is already verified, unless it has been removed since.")
         }
         "VERIFICATION_CODE_EXPIRED" => ("This link has expired", "Ask the app for a new verification email."),
         "VERIFICATION_CODE_NOT_FOUND" | "SCHEMA_ERROR" => ("This link is not valid", "Ask the app for a new verification email."),

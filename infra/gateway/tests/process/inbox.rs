@@ -87,7 +87,7 @@ async fn the_page_for_verifying_an_address_serves_every_project() {
         let email = list(&gateway, &format!("project={project}")).await["items"][0]["text"].as_str().unwrap().to_owned();
         let link = email.split_whitespace().find(|word| word.starts_with(&page)).unwrap().to_owned();
         let path = link.strip_prefix(&gateway.url).unwrap();
-        for said in ["Your address is verified", "This link was used before"] {
+        for said in ["Your address is verified", "This link has already been used"] {
             let text = gateway.send(Method::POST, path, &[], None).await.text().await.unwrap();
             assert!(text.contains(said), "{said} is missing in {text}");
         }

@@ -2,7 +2,7 @@
 //!
 //! The minimum comes from OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
 //! passes that resist guessing equally well. There is always one lane: by default, a function that
-//! hashes has one core, so more lanes would only help someone with more cores.
+//! hashes has one core, so more lanes would only help attackers with more cores.
 
 /// The memory and the passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,9 @@ impl Cost {
     }
 }
 
-/// The memory and the passes of a hash for the work that `part` lacks compared with `whole`, in at
-/// most the memory of `whole`; `None` if hardly any work is left. Work is memory times passes.
+/// The memory and the passes of a hash that does the work missing from `part` compared with
+/// `whole`, in at most the memory of `whole`; `None` if hardly any is missing. Work is memory times
+/// passes.
 pub(super) fn remainder(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

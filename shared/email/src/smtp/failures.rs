@@ -49,9 +49,9 @@ impl Failures {
             // temporary (RFC 5321 §4.5.3.1.10). Elsewhere, it is permanent: the message is too
             // large.
             code if code == 450 || code == 552 && step == Step::Recipient => {
-                self.again("TEMPORARY", said("the mail server accepts no emails for this address at the moment"))
+                self.again("TEMPORARY", said("the mail server is not accepting emails for this address at the moment"))
             }
-            400..500 => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", said("the mail server accepts no emails at the moment")),
+            400..500 => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", said("the mail server is not accepting emails at the moment")),
             530 | 534 | 535 | 538 => {
                 self.lost("AUTH_FAILED", said("the mail server requires a login, rejected it or does not allow this user to send"))
             }
@@ -80,7 +80,7 @@ impl Failures {
     }
 }
 
-/// The text of a fault without the password, which a server's reply might repeat.
+/// The text of an error without the password, which a server's reply might repeat.
 pub(super) fn shown(fault: &TalkError, server: &Server) -> String {
     let mut text = fault.to_string();
     if let Some((username, password)) = &server.login {

@@ -2,7 +2,7 @@
 //!
 //! The end of the message, a line with a dot, is sent last and by itself. Until then, the server
 //! cannot have accepted the email, so failures are retried (RFC 5321 §4.5.4.1), except permanent
-//! refusals (5yz) and others that a retry cannot change. From the first byte of that line on, the
+//! refusals (5yz) and others that a retry cannot cure. From the first byte of that line on, the
 //! server may have accepted the email: unless it answers, the outcome is unknown and final.
 //!
 //! The crate `lettre` composes the messages. Its client is not used: it rejects replies without a
@@ -55,8 +55,9 @@ use crate::send::{Mail, Mailer, Server};
 
 /// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// How long a server may take to become ready for a message (half of it to resolve its name), and
-/// as long again to accept it. A worker reserves more than both together for its last email.
+/// The time limit for a server to become ready for a message (half of it for resolving its name),
+/// and again for accepting the message. A worker reserves more than twice this time for its last
+/// email.
 const TIMEOUT: Duration = Duration::from_secs(11);
 
 /// Sends through the server named in an email.
@@ -67,7 +68,7 @@ pub struct Smtp {
     allow_private: bool,
     relays: MailRelays,
     timeout: Duration,
-    /// The host of the API, as which this client introduces itself.
+    /// The host of the API; this client introduces itself by this name.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
@@ -222,9 +223,9 @@ impl Smtp {
         connected.map_err(unreachable)
     }
 
-    /// An encrypted connection after the introductions, and what the server offers. Plain text only
-    /// to a relay without login and, if private IP addresses are allowed, to a server on this
-    /// machine that does not offer TLS.
+    /// An encrypted connection after the introductions, and what the server offers. It is
+    /// unencrypted only to a relay without login and, if private IP addresses are allowed, to a
+    /// server on this machine that does not offer TLS.
     async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
         let refused = |fault: TalkError| self.failures.outcome(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);

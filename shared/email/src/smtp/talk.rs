@@ -1,5 +1,5 @@
-//! A conversation with a mail server (RFC 5321), one command at a time: each waits for the reply to
-//! the one before, as not every server offers more than that (RFC 2920).
+//! A conversation with a mail server (RFC 5321), one command at a time: not every server accepts a
+//! command before its reply to the previous one (RFC 2920).
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) enum TalkError {
     /// The server refused, temporarily (4yz) or permanently (5yz).
     #[error("{0}")]
     Refused(Reply),
-    /// The answer is not a reply, or a reply to something else.
+    /// The answer is not a reply, or not a reply to this command.
     #[error("not a reply: {0}")]
     Invalid(String),
     /// The connection is gone.
@@ -49,7 +49,7 @@ pub(super) enum TalkError {
 }
 
 impl TalkError {
-    /// The fault of a reply that the command did not expect.
+    /// The error for a reply that the command did not expect.
     fn of(reply: Reply) -> Self {
         if matches!(reply.class(), 4 | 5) { Self::Refused(reply) } else { Self::Invalid(reply.to_string()) }
     }
@@ -170,8 +170,8 @@ impl<S: Stream + 'static> Talk<S> {
                 Err(error) => return Err(TalkError::Closed(error)),
             }
         }
-        // Something has arrived: a reply, or a part of TLS that is not one. QUIT would be a line of
-        // the message.
+        // Something has arrived: a reply, or a TLS record without one. QUIT would be a line of the
+        // message.
         match timeout(GLANCE, self.reply()).await {
             Ok(reply) => Err(TalkError::of(reply?)),
             Err(_) if self.arrived.is_empty() => Ok(()),
@@ -234,9 +234,9 @@ impl<S: Stream + 'static> Talk<S> {
     }
 }
 
-/// The message as lines that end with CRLF, none of which can be mistaken for its end (RFC 5321
-/// §4.5.2). A lone CR or LF ends a line, too: servers disagree about its meaning, and a message
-/// could end early (CVE-2023-51764).
+/// The message as lines that end with CRLF, without a line that could be mistaken for its end (RFC
+/// 5321 §4.5.2). A lone CR or LF is sent as CRLF: servers disagree about its meaning, so one of
+/// them could see an early end of the message (CVE-2023-51764).
 fn transparent(message: &[u8]) -> Vec<u8> {
     let mut wire = Vec::with_capacity(message.len() + message.len() / 32 + 2);
     let mut left = message;
@@ -284,6 +284,6 @@ mod tests {
         let offers = of(&["mail.example", "StartTLS", "auth Login", "8BITMIME"]);
         assert!(offers.starttls && offers.login && !offers.plain);
         assert!(of(&["mail.example", "AUTH=PLAIN LOGIN"]).plain);
-        assert!(!of(&["STARTTLS"]).starttls, "a server's name is no offer");
+        assert!(!of(&["STARTTLS"]).starttls, "a server's name is not an offer");
     }
 }

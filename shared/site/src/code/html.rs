@@ -1,4 +1,4 @@
-//! The kinds of parts in code, and their markup.
+//! The kinds of tokens in code, and their markup.
 
 use crate::escape;
 
@@ -9,12 +9,12 @@ pub(super) enum Kind {
     Keyword,
     /// A string, a number or a color such as `#0a5c5a`.
     Value,
-    /// A type, a key, an attribute, or a name with a mark, as in `$HOME` and `@media`; in a
-    /// difference, the heading of a part.
+    /// A type, a key, an attribute, or a name with a mark, as in `$HOME` and `@media`; in a diff,
+    /// the heading of a hunk.
     Name,
-    /// An added line of a difference.
+    /// An added line of a diff.
     Added,
-    /// A removed line of a difference.
+    /// A removed line of a diff.
     Removed,
 }
 

@@ -6,7 +6,7 @@ pub(super) struct Quote {
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may have several lines. Otherwise, it ends with its line at the latest.
+    /// Whether the string may span several lines. Otherwise, it ends with its line at the latest.
     pub(super) is_long: bool,
 }
 
@@ -24,9 +24,9 @@ const fn raw(quote: &'static str) -> Quote {
 
 /// The highlighted syntax of a language.
 pub(super) struct Language {
-    /// What begins a comment of one line.
+    /// The markers that begin a comment of one line.
     pub(super) comment: &'static [&'static str],
-    /// What begins and ends other comments, if the language has them.
+    /// The markers around other comments, if the language has them.
     pub(super) comments: Option<(&'static str, &'static str)>,
     /// Quotes that begin with the same character are ordered from the longest to the shortest.
     pub(super) quotes: &'static [Quote],

@@ -1,8 +1,8 @@
-//! Highlights markup (HTML, XML) and differences between files.
+//! Highlights markup (HTML, XML) and diffs.
 
 use super::html::{Html, Kind};
 
-/// Colors the lines of a difference: headings, additions and removals.
+/// Colors the lines of a diff: headings, additions and removals.
 pub(super) fn difference(code: &str, html: &mut Html) {
     for line in code.split_inclusive('\n') {
         let is = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));

@@ -1,4 +1,4 @@
-//! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least a
+//! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least one
 //! character. Few steps look again at code examined but not consumed (blanks after a word, or the
 //! code after a quote that does not begin a literal), so the time is linear.
 

@@ -4,9 +4,8 @@ use proc_macro::TokenStream;
 use quote::ToTokens as _;
 use syn::{Data, DeriveInput, Type, parse_macro_input, parse_quote};
 
-/// Lets a request leave out the fields of type `Option` or `Change`, as `serde` does with `Option`
-/// by itself: `deserr` requires every field without `#[deserr(default)]`. Stands before
-/// `#[derive(Deserr)]`.
+/// Lets a request leave out the fields of type `Option` or `Change`: unlike `serde`, `deserr`
+/// requires every field without `#[deserr(default)]`. Stands before `#[derive(Deserr)]`.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);

@@ -6,10 +6,10 @@
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
 //! cost among the project's imported hashes, if there are any. A check of an argon2id hash cheaper
-//! than the current parameters is followed by another hash that fills as much memory as the first
-//! one lacked, which takes the same time to within a few percent; a more expensive hash, from
-//! before the parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a
-//! check of cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! than the current parameters is followed by another hash that does the missing work; the total
+//! time is the same to within a few percent. A more expensive hash, from before the parameters were
+//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
+//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -81,9 +81,9 @@ thread_local! {
 /// Unfilled parts do not take up memory.
 const MIN_RESERVED: usize = (32 << 10) + 1;
 
-/// The threads do not have memory.
+/// The threads hold no memory.
 const FREE: u8 = 0;
-/// The threads may have memory, and there has been no work since the last [`Hasher::release`].
+/// The threads may hold memory, and there has been no work since the last [`Hasher::release`].
 const IDLE: u8 = 1;
 /// There has been work since the last [`Hasher::release`].
 const USED: u8 = 2;
