@@ -1,5 +1,5 @@
-// The texts of the console, in English. The files texts-*.js have the texts of single pages, to be
-// loaded only there. Functions are texts with values in them.
+// The texts of the console, in English. The files texts-*.js contain the texts of single pages and
+// are loaded only there. Functions are texts with values in them.
 
 import { count } from "./core/format.js";
 
@@ -250,7 +250,7 @@ export const texts = {
     noAccount: "No accounts at providers.",
     unlink: "Unlink",
     unlinkText: "The user can no longer sign in with this account.",
-    noTeam: { title: "In no team", text: "Teams that this user joins are listed here." },
+    noTeam: { title: "Not in any team", text: "Teams that this user joins are listed here." },
     restrict: "Restrict",
     restrictText:
       "A restricted user remains signed in, but your app gets restricted access tokens, with which most operations are refused. It takes effect with the next request.",
@@ -344,7 +344,7 @@ export const texts = {
     provider: "Provider",
     add: "Add provider",
     gone: "This provider is not set up.",
-    exists: "This provider is set up already.",
+    exists: "This provider is already set up.",
     names: {
       google: "Google",
       github: "GitHub",
@@ -371,7 +371,7 @@ export const texts = {
     clientId: "Client id",
     secret: "Client secret",
     newSecretHelp: "Stored sealed, and never shown again.",
-    secretHelp: "Leave it empty to keep the stored secret, as long as client id, issuer and tenant stay the same.",
+    secretHelp: "Leave it empty to keep the stored secret, unless you change the client id, issuer or tenant.",
     issuer: "Issuer",
     issuerHelp: "The URL below which the provider has .well-known/openid-configuration.",
     tenant: "Microsoft tenant",
@@ -399,7 +399,7 @@ export const texts = {
     revoke: "Revoke",
     revokeText: "These keys stop working immediately. This cannot be undone.",
     revokeOwnText: (isSaved) =>
-      "These keys stop working immediately, also for this page. This cannot be undone. " +
+      "These keys stop working immediately, including on this page. This cannot be undone. " +
       (isSaved
         ? "This browser can no longer open the project until the gateway starts again and makes new keys."
         : "This browser can no longer open the project."),
@@ -408,7 +408,7 @@ export const texts = {
     createdText: "Copy these keys now: they are never shown again.",
     descriptionHelp: "Where the keys are used, so that you know what stops working when you revoke them.",
     permissions: "Permissions of the server key",
-    permissionsHelp: "If none is selected, the key can do everything. Only for a set whose only key is the server key.",
+    permissionsHelp: "If none is selected, the key can do everything. Only available if the set contains no other key.",
     days: "Expires after (days)",
     daysHelp: "Empty: never.",
     none: { title: "No keys yet", text: "Create a client key for your app, and a server key for your backend." },
@@ -422,7 +422,7 @@ export const texts = {
     scopes: "Scopes",
     scopesHelp: "Your app’s own names, one per line.",
     revokeText: "Your app no longer accepts this key. This cannot be undone.",
-    off: { title: "API keys are off", text: "The project’s settings do not allow such keys. Keys made before are kept but not accepted." },
+    off: { title: "API keys are off", text: "The project’s settings do not allow such keys. Existing keys are kept but not accepted." },
     allow: "Go to the settings of API keys",
     none: { title: "No keys yet", text: "With a key, a program can use your app on behalf of the key’s owner. Create the first one below." },
   },
@@ -431,7 +431,7 @@ export const texts = {
     lead: "Who did what, newest first. Entries cannot be changed.",
     what: "What",
     who: "Who",
-    target: "To whom",
+    target: "Target",
     when: "When",
     event: "Event",
     everything: "Everything",

@@ -26,7 +26,7 @@ const LOCK: &str = "lock";
 /// The files that the gateway writes, except `.gitignore` and those that `SQLite` keeps next to a
 /// database.
 const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
-/// The folder in which older versions kept the inbox.
+/// The inbox folder of older versions.
 const MAILS: &str = "mails";
 
 /// The folder of a gateway's data.
@@ -137,7 +137,7 @@ impl Data {
         created(self.0.join(INBOX))
     }
 
-    /// The folder in which older versions kept the inbox.
+    /// The inbox folder of older versions.
     pub fn mails(&self) -> PathBuf {
         self.0.join(MAILS)
     }

@@ -127,8 +127,8 @@ async fn recover(app: &App, inbox: &Inbox) {
 }
 
 /// How long the outbox worker waits before it sends a new email. Otherwise, rendering and sending
-/// would delay the response to a request that sends an email, compared with one for an unknown
-/// address, which sends none.
+/// would delay the response to the request, and so distinguish a known address from an unknown one,
+/// which gets no email.
 const APART: Duration = Duration::from_millis(25);
 /// How often the deletion worker looks for unfinished deletions.
 const ENDINGS: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, as DynamoDB does by itself. It stops when `stop`
+    /// Starts the task that deletes expired items, as DynamoDB does itself. It stops when `stop`
     /// changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();

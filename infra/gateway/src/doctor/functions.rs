@@ -50,7 +50,7 @@ fn client() -> Result<Client, String> {
     client.timeout(TIMEOUT).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
-/// The parameter's name, if this path segment is one.
+/// The parameter's name, if this path segment is a parameter.
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }

@@ -55,7 +55,7 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     // The setting survives a restart.
     let again = Gateway::start(&data);
     assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
-    // The operator can also open sign-up through the API, for example that of a gateway in memory.
+    // The operator can also open sign-up through the API, for example of a gateway in memory.
     let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
     memory.open_internal().await;
