@@ -54,7 +54,7 @@ export const texts = {
       if (verified.length) return `Several users have the verified address ${address}. Enter the id of the one you mean: ${some(verified)}.`;
       const none = `No user has the verified primary address ${address}.`;
       if (!unverified.length) return none;
-      return `${none} It is unverified, and anybody could have entered it, at ${some(unverified)}. Enter the id of the user you mean.`;
+      return `${none} These users have not verified it, and anybody could have entered it: ${some(unverified)}. Enter the id of the user you mean.`;
     },
     retryAfter: (seconds) => `Try again in ${plural(Number(seconds), "second", "seconds")}.`,
   },

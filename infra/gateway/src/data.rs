@@ -104,7 +104,7 @@ impl Data {
             }
             Err(TryLockError::WouldBlock) => bail!(
                 "the data folder {} is in use by {}: stop it, or choose another folder with --data DIR (commands such as \
-                 `project set` and `content publish` work beside it)",
+                 `project set` and `content publish` can run at the same time)",
                 self.0.display(),
                 Holder::read(file)
             ),

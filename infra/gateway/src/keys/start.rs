@@ -69,7 +69,7 @@ impl Keys {
             let old = old.filter(|old| old.expose_secret() != new.expose_secret() && known.opens(old, kind, clock.now()));
             match (old, known.get(&new)) {
                 (Some(_), Some(_)) => tracing::warn!(
-                    "the new {name} was a key of the project already, so the previous one stays valid: revoke it if necessary"
+                    "the new {name} was already a key of the project, so the previous one stays valid: revoke it if necessary"
                 ),
                 (Some(old), None) => {
                     let replace = store.replace_key(&project.id, &old, &new);

@@ -93,7 +93,7 @@ async fn the_operator_adds_a_second_administrator_to_a_team() {
     assert_eq!(succeeds(&command(&["team", "list", "--limit", "1"])).lines().count(), 2);
     succeeds(&command(&["team", "add", &team, "bob@example.com"]));
     assert_eq!(projects().await, 1);
-    assert!(fails(&command(&["team", "add", &team, "bob@example.com"])).contains("is a member of team"));
+    assert!(fails(&command(&["team", "add", &team, "bob@example.com"])).contains("is already a member of team"));
     assert!(fails(&command(&["team", "add", &team, "eve@example.com"])).contains("eve@example.com"));
     let missing = "00000000-0000-4000-8000-000000000000";
     assert!(fails(&command(&["team", "add", missing, "bob@example.com"])).contains("has no team"));
