@@ -328,7 +328,7 @@ class Run:
 
 
 def yield_to_others(session):
-    """Gives a check only the time that others leave over.
+    """Gives a build only the CPU time that other checks do not use.
 
     Waiting at each step makes a check of a browser or a provider take many times as long; a build
     takes longer only by the time it gives up.

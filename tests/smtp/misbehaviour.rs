@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // What may be different at a later attempt.
+        // Failures that a later attempt may not have.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),

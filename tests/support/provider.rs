@@ -124,7 +124,7 @@ impl Provider {
         self.inner.state.lock().unwrap().key.clone()
     }
 
-    /// Adds metadata to the usual ones.
+    /// Adds a field to the usual metadata.
     pub fn publish(&self, name: &str, value: Value) {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
