@@ -208,8 +208,8 @@ const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
     /// Starts the worker that links the entries of audit trails into their chains: first in all
-    /// projects, as an earlier process may have been killed before linking, then in those with new
-    /// entries. When `stop` changes, it links the remaining entries and stops.
+    /// projects, as an earlier process may have been killed before linking, then in projects with
+    /// new entries. When `stop` changes, it links the remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {

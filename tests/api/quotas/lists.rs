@@ -35,7 +35,7 @@ fn ids(pages: &[Value]) -> Vec<&str> {
 }
 
 /// A user who joined teams in an order other than their creation order, and these teams in the
-/// order in which the user joined them.
+/// order of joining.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

@@ -1,8 +1,8 @@
 // Records which members of the SDK a test uses and whether they work, by wrapping an app, the
 // values it returns, their return values in turn, and so on, according to the type declarations. A
-// call that rejects or returns the SDK's result for an error did not work. A value of a kind outside its
-// declared type, such as an undefined property, is "wrong". Without the environment variable
-// MEMBERS, nothing is wrapped.
+// call that rejects or returns the SDK's result for an error did not work. A value of a kind
+// outside its declared type, such as an undefined property, is "wrong". Without the environment
+// variable MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 

@@ -274,6 +274,6 @@ function set(storage, name, text) {
     if (text === null) storage.removeItem(name);
     else storage.setItem(name, text);
   } catch {
-    // Storage is disabled: the session lasts as long as the page.
+    // Storage is disabled: the session ends with the page.
   }
 }

@@ -171,8 +171,7 @@ impl Engine {
     }
 
     /// Keeps the items that the store reads, so that later reads of them are faster. Only for the
-    /// process that serves the file, of which there is one at a time; other processes announce
-    /// their writes to it.
+    /// process that serves the file (one at a time); other processes announce their writes to it.
     pub fn keep_items(&self, file: &Path) -> Result<(), Error> {
         let writers = Writers::watch(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         self.recent.begin(Some(writers));
