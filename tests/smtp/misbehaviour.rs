@@ -1,5 +1,5 @@
-//! Emails that the project's server accepts or rejects, and what the outbox shows of its answer.
-//! `stages.rs` has every way for a conversation to end early.
+//! Emails that the project's server accepts or rejects, and its answers in the outbox. `stages.rs`
+//! has every way for a conversation to end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! An OpenID provider for tests, served over HTTP on this machine. It checks what a real provider
-//! checks, and misbehaves on demand.
+//! An OpenID provider for tests, served over HTTP on this machine. It is as strict as a real
+//! provider, and misbehaves on demand.
 
 use std::collections::HashMap;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Determines from a call's name and body what it may write.
+//! Determines from a call's name and body which items it may write.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
