@@ -66,7 +66,7 @@ fn every_list_has_pages_or_cannot_be_long() {
         let exception = exceptions.iter().find(|(other, _)| other == name);
         match (has_pages, exception) {
             (true, None) => {}
-            (true, Some(_)) => panic!("{name} has pages: it is no exception any more"),
+            (true, Some(_)) => panic!("{name} has pages now: remove the exception"),
             (false, Some((_, bound))) => assert!(bound.len() > 10, "{name} needs a bound"),
             (false, None) => panic!("{name} is a list without `limit` and `cursor`: a long one would fail or exhaust the service"),
         }
