@@ -43,7 +43,7 @@ def profiles(root):
 
 
 def own():
-    """The workspace's packages, and those of them that contain the path of the clone."""
+    """The workspace's packages, and the packages among them that contain the clone's path."""
     every, bound = set(), set()
     for package in metadata()["packages"]:
         every.add(package["name"])

@@ -130,8 +130,9 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, as each locks the target folder, beginning with what most
-        # checks need. All select the workspace, so that dependencies have the same features.
+        # Builds run one after another, as each locks the target folder, beginning with the builds
+        # that most checks need. All select the workspace, so that dependencies have the same
+        # features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
         Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
@@ -328,7 +329,7 @@ class Run:
 
 
 def yield_to_others(session):
-    """Gives a check only the time that others leave over.
+    """Gives a build only the CPU time that other checks do not use.
 
     Waiting at each step makes a check of a browser or a provider take many times as long; a build
     takes longer only by the time it gives up.

@@ -1,4 +1,4 @@
-"""`.ci/run fast`: what a change most likely breaks, in about a minute. To run it before each
+"""`.ci/run fast`: the checks most likely to fail, in about a minute. To run it before each
 commit, install the hook with `git config core.hooksPath .ci/hooks`.
 
 Checks the format, compilation except for the Lambdas' programs, rendered files, the contract tests,

@@ -1,4 +1,4 @@
-//! What a function, or some function of a stack, gets in addition to what all get.
+//! What a function, or at least one function of a stack, needs beyond the common resources.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +34,8 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }
 
-/// What an operation's function needs: what its route lists, and what follows from the route's
-/// other properties.
+/// The needs of an operation's function: those listed in its route, and those implied by the
+/// route's other properties.
 pub(crate) fn names_for_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));

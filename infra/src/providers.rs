@@ -8,12 +8,11 @@ const HEAD: &str = "\
 # Providers
 
 Written by `cargo run -p infra -- render` from the catalog of providers. Providers differ from the
-standards and from each other; this page says in what, and why.
+standards and from each other; this page says how, and why.
 
-Every flow asks for the scopes of a sign-in. A flow that links an account, or for which the app asks
-for further scopes (`provider_scope`), also asks for what gives a refresh token, because the app
-will call the provider's API later: the part after *plus*. Only such a flow can make a provider ask
-again for consent.
+Every flow requests the scopes of a sign-in. A flow that links an account, or requests further
+scopes (`provider_scope`), also requests a refresh token, because the app will call the provider's
+API later: the column *plus* shows how. Only such a flow can make a provider ask again for consent.
 
 ## Providers
 
@@ -36,8 +35,8 @@ const ENDING: &str = "
 ## Scopes
 
 A token covers a scope if it has the scope, under any of its names, or a scope that includes it.
-`offline_access` is never missing: it permits nothing by itself, and issuers do not report it. An
-empty list of granted scopes, which GitHub Apps report, means those that were asked for.
+`offline_access` never counts as missing: it permits nothing by itself, and issuers do not report
+it. An empty list of granted scopes, as GitHub Apps report it, means the requested ones.
 
 | provider | includes | names |
 |---|---|---|
@@ -48,15 +47,15 @@ const ISSUERS: &str = "
 
 Signatures of ID tokens are always verified: with the issuer's keys (RS256, RS384, RS512, PS256,
 PS384, PS512, ES256, ES384, ES512, EdDSA), or with the client secret (HS256, HS384, HS512) if the
-discovery document lists the algorithm. If no key that was read before verifies a token, the keys
-are read again, at most every 30 seconds, so a new key works under a new id, the same id or none.
+discovery document lists the algorithm. If no known key verifies a token, the keys are read again,
+at most every 30 seconds, so a new key works under a new id, the same id or none.
 
 These are accepted, as OpenID Connect permits them:
 
-- times with a fraction, a clock that is up to a minute behind, or ahead by any time;
+- times with a fraction, a clock up to a minute behind, or any time ahead;
 - one audience with another authorized party (`azp`); several audiences if `azp` is the client;
 - claims that are split between ID token and userinfo, userinfo as a JWT that the issuer signed, and
-  userinfo that answers 401, 403 or 404: the claims of the ID token then count alone;
+  userinfo that answers 401, 403 or 404: then only the claims of the ID token count;
 - `given_name` and `family_name` in place of `name`;
 - unknown fields, unknown keys, and values that do not matter, of any type.
 
@@ -65,8 +64,8 @@ unsigned or encrypted token, header extensions (`crit`), `sub` that is not a tex
 another `sub`. Whether an address is verified is taken only from claims about the same address.
 
 Microsoft's issuers for several tenants (`https://login.microsoftonline.com/common/v2.0`) name
-`{tenantid}` in place of the tenant, and those of Azure AD B2C another URL of the same host: there,
-the issuer of a token is the one of its tenant (`tid`).
+`{tenantid}` in place of the tenant, and Azure AD B2C's name another URL of the same host: there,
+the issuer of a token must be its tenant's (`tid`).
 ";
 
 fn texts<T>(items: &[T], text: impl Fn(&T) -> String) -> String {

@@ -9,12 +9,12 @@ use crate::operation::Operation;
 const HEAD: &str = "\
 # Quotas
 
-Written by `cargo run -p infra -- render`. Whatever a client can create, and is kept until somebody
-removes it, has a maximum for each owner. Beyond the maximum, requests are refused with the error in
-the table, whose `details` contain the maximum, even if many requests arrive at the same time.
-Requests with server or admin access can create teams, memberships and invitations without a
-maximum. The others are part of their owner's item, which every request reads, so the maximum
-applies to servers as well.
+Written by `cargo run -p infra -- render`. Everything that a client can create, and that is kept
+until somebody removes it, has a maximum per owner. Beyond the maximum, requests are refused with
+the error in the table, whose `details` contain the maximum, even if many requests arrive at the
+same time. Requests with server or admin access can create teams, memberships and invitations
+without a maximum. Everything else is part of its owner's item, which every request reads, so the
+maximum applies to servers as well.
 
 Anonymous users have no quota: these operations respond with 401
 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`, unless the project's `config.anonymous_creation_enabled` is

@@ -11,7 +11,7 @@ pub struct Worker {
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
-    /// What the function needs in addition to what all functions have.
+    /// What the function needs beyond the common resources.
     pub needs: Needs,
     /// The memory in MB.
     pub memory: u16,

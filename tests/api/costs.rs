@@ -33,7 +33,7 @@ const MAX_ROUND_TRIPS: u128 = 3;
 /// others find the pictures of a user's profiles through that user's teams.
 const LONGER: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
 
-/// The operation that needs a provider's keys, which a process remembers after its first request.
+/// The operation that needs a provider's keys, which a process caches at its first request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
 
 struct Cost {

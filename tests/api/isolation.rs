@@ -19,7 +19,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// A project's items: those with its id in their partition key or content.
+/// A project's items: the items with its id in their partition key or content.
 fn items_of(project: &str, rows: &Rows) -> Rows {
     rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }

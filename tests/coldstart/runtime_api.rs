@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 /// A step of the function, as seen by the Runtime API.
 #[derive(Debug)]
 pub(crate) enum FunctionStep {
-    /// The function requests an event, otherwise idle.
+    /// The idle function requests an event.
     Asks(Instant),
     /// The function got an event at `given`, and responded at `answered`.
     Answers { given: Instant, answered: Instant, body: Bytes },

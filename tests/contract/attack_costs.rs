@@ -105,8 +105,8 @@ limit, a default or a cost changes.
 
 ## The most expensive requests
 
-What else can users do, of whom an attacker can have any number? `infra/dearest-requests.md` lists
-what all operations that a client can call cost with the longest values that their fields accept.
+What else can users do? An attacker can have any number of them. `infra/dearest-requests.md` lists
+the cost of each operation that a client can call, with the longest values that its fields accept.
 The daily costs of the most expensive ones, at `ThrottleRate` requests a second:
 
 {{dearest}}
@@ -129,8 +129,8 @@ two attacks.
 ## Public content
 
 All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a
-second. Whoever uses these up makes the content fail for everybody whose response is not cached;
-users and their data are in other partitions. How much each response reads
+second. An attacker who uses these up makes the content fail for everybody without a cached
+response; users and their data are in other partitions. How much each response reads
 (`infra/content-costs.md`) depends on the number of posts: up to 865 units at 10,000.
 
 - **A distribution answers repeated requests.** Its cache key consists of the path and, of the
@@ -138,8 +138,8 @@ users and their data are in other partitions. How much each response reads
   another form than in the links (`page=02`, `offset=x`, a parameter that appears twice) is
   redirected without a read. A page or list after the last post reads no posts. Only an `offset`
   that is a multiple of 100 returns a long list; other lists end at the next multiple. So each long
-  response is read a few times a minute for each place where CloudFront caches it, however many
-  requests there are.
+  response is read a few times a minute for each of CloudFront's caches, however many requests there
+  are.
 - **Not cached**: `POST /mcp` and `POST /a2a`. After a publication, each process reads all content
   once (865 units at 10,000 posts) and builds an index for searches. After that, a search, and each
   of the resources `index.md` and `llms.txt`, reads only which publication is current (3 units). A

@@ -1,5 +1,5 @@
-//! Cache keys of the distribution. If a key had more than the operation reads, anyone could bypass
-//! the cache and make each request read the whole content again.
+//! Cache keys of the distribution. If a key included anything that the operation does not read,
+//! anyone could bypass the cache and make each request read the whole content again.
 
 use std::collections::BTreeMap;
 

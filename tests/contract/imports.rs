@@ -123,7 +123,7 @@ pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Mo
     folders
 }
 
-/// The files in cycles or between two cycles: what remains once files without dependencies or
+/// The files in cycles or between two cycles: those that remain after files without dependencies or
 /// dependents are removed, repeatedly.
 pub(super) fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {

@@ -6,8 +6,8 @@ use infra::{openapi, operations};
 use serde_json::Value;
 use wire::level::Level;
 
-/// Lists without pages that clients or strangers can read, each with what bounds it well below a
-/// megabyte.
+/// Lists without pages that clients or strangers can read, each with the reason why it stays well
+/// below a megabyte.
 const WHOLE: &[(&str, &str)] = &[
     ("auth-connected-account-list", "the quota of provider accounts"),
     ("auth-mfa-authenticator-list", "the quota of authenticator apps"),
@@ -66,7 +66,7 @@ fn every_list_has_pages_or_cannot_be_long() {
         let exception = exceptions.iter().find(|(other, _)| other == name);
         match (has_pages, exception) {
             (true, None) => {}
-            (true, Some(_)) => panic!("{name} has pages: it is no exception any more"),
+            (true, Some(_)) => panic!("{name} has pages now: remove the exception"),
             (false, Some((_, bound))) => assert!(bound.len() > 10, "{name} needs a bound"),
             (false, None) => panic!("{name} is a list without `limit` and `cursor`: a long one would fail or exhaust the service"),
         }

@@ -70,7 +70,7 @@ impl Source {
             .collect()
     }
 
-    /// The lines that are not prose; in a document, those in fenced code blocks.
+    /// The lines that are not prose; in a document, the lines of fenced code blocks.
     pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
         let (is_document, mut fenced) = (self.is_document(), false);
         self.text.lines().filter(move |line| {

@@ -114,7 +114,7 @@ fn the_table_of_quotas_names_only_operations_that_clients_create_with() {
     let all: BTreeMap<&str, bool> = operations::all().iter().map(|operation| (operation.route.name, creates(operation))).collect();
     let quotas = with_quota();
     for name in quotas.keys().chain(WITHOUT.iter().flat_map(|(_, names)| *names)) {
-        assert_eq!(all.get(name), Some(&true), "{name} is no operation with which clients write");
+        assert_eq!(all.get(name), Some(&true), "{name} is not an operation that clients write with");
     }
     for name in WITHOUT.iter().flat_map(|(_, names)| *names) {
         assert!(!quotas.contains_key(name), "{name} has a quota");

@@ -19,7 +19,7 @@ pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The names of the files with this extension, without it.
+/// The names of the files with this extension, without the extension.
 pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
     names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
 }

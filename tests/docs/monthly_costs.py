@@ -23,7 +23,7 @@ USE = {
 EMAILS = 0.1 + 0.05 + 0.05
 # Audit log entries: a sign-up, a verified address, two for a reset, two sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# The days of a month on which an active user is active.
+# The number of days that an active user is active in a month.
 DAYS = 20
 # Refreshes that are the first of their hour but not of their day, the index units that each writes,
 # and the price of a unit in dollars.

@@ -1,5 +1,5 @@
 //! The code, broken on purpose: conditions of writes are removed one by one, and each removal must
-//! break a rule, apart from those in [`SPARE`].
+//! break a rule, except for the conditions in [`SPARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 

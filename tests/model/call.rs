@@ -122,7 +122,7 @@ impl Call {
         writes_of(&self.operation, &self.input)
     }
 
-    /// The token by which DynamoDB recognizes a repeated transaction; `None` if the call has none.
+    /// The token that lets DynamoDB recognize a repeated transaction; `None` if the call has none.
     pub(crate) fn token(&self) -> Option<&str> {
         self.input["ClientRequestToken"].as_str()
     }

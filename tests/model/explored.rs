@@ -38,10 +38,10 @@ pub(crate) struct Scenario {
     pub(crate) conditions: Mutex<BTreeSet<Condition>>,
 }
 
-/// Whether a table shows that an event happened; the state remembers it.
+/// Whether a table shows that an event happened; the state keeps the result.
 pub(crate) type Event = fn(&Scenario, &Table) -> bool;
 
-/// What a state remembers of its history.
+/// The history of a state, for the rules.
 #[derive(Clone, PartialEq, Hash, Default)]
 pub(crate) struct Past {
     /// How often each client redeemed something.

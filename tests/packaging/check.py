@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".ci"))
 import checks  # noqa: E402
 
-#: Checks that only prepare others, and run before those that need them.
+#: Checks that only prepare others, and run before the checks that need them.
 PREPARATIONS = {name for check in checks.checks(long=False) for name in check.after}
 
 

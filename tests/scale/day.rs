@@ -42,7 +42,7 @@ fn counts(random: &mut rand_chacha::ChaCha8Rng, shares: &[f64], second: u32, loa
     counts
 }
 
-/// Simulates a day on which every user makes `load` visits on average.
+/// Simulates a day with `load` visits per user on average.
 pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions: usize) -> Day {
     let mut places = places(profiles, PROJECTS, cache, partitions);
     let (mut random, shares) = (population::seeded(), population::projects());

@@ -29,7 +29,7 @@ share of the hottest key, and how many items a second are read or written under 
 10,000 and 1,000,000 sign-ins a minute, if all accounts are equally busy. A key beyond the limit of
 a partition (3,000 reads, 1,000 writes a second) is **bold**.
 
-| keys | access | items a sign-in | of them the hottest key | 100/min | 10,000/min | 1,000,000/min |
+| keys | access | items a sign-in | share of the hottest key | 100/min | 10,000/min | 1,000,000/min |
 |---|---|---|---|---|---|---|
 ";
 

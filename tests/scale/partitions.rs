@@ -6,7 +6,7 @@
 //! seconds may be used for a burst. Capacity adapts at once up to the limit of the partition. A
 //! partition under lasting load is split between keys where the load halves, even within a
 //! partition key, as there is no local index. A single item is never split. AWS does not publish
-//! how long the load must last: [`PATIENCE`] and [`HOT`] are assumptions.
+//! how long the load must last: [`MIN_SPLIT_SECONDS`] and [`HOT`] are assumptions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -17,7 +17,7 @@ pub(crate) enum Owner {
     Deployment,
 }
 
-/// Keys with the same use: those of all shards of a list, or of all users.
+/// Keys with the same use: the keys of all shards of a list, or of all users.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Family {
     pub(crate) place: usize,

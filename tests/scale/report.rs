@@ -14,9 +14,9 @@ const HEAD: &str = "\
 
 Written by `UPDATE_EXPECT=1 cargo test -p tests --test scale`, which records what each kind of
 request does to the table, and replays it for a population. The simulation contains no assumptions
-about keys: which keys a request uses, which of them all users of a project share, how many units it
-takes in the table and in each index, and how long items are kept all come from the recorded calls
-of the real operations.
+about keys: the keys that a request uses, the keys that all users of a project share, the units that
+a request takes in the table and in each index, and the lifetimes of items all come from the
+recorded calls of the real operations.
 
 The population: a million users of 100 projects, whose sizes follow Zipf's law (the largest has a
 fifth of all users). Each user makes one visit a day on average, the busiest 500. Projects are in
@@ -25,9 +25,9 @@ different time zones; in its busiest hour, a project has 1.9 times its mean load
 The partitions, as AWS documents them: 3,000 read and 1,000 write units a second and 10 GB each; a
 new table and each new index have four partitions, or 64 (set with warm throughput) for a hundred
 times the load; unused capacity of up to 300 seconds serves bursts; a partition that has been busy
-for five minutes (above 80 % of its limit; AWS does not publish the actual rule) is split so that
-each half gets half of the load. A split does not help a single item, nor a partition key to which
-items are only appended in order.
+for five minutes (above 80 % of its limit; AWS does not publish the actual rule) is split into two,
+each with half of the load. A split does not help a single item, nor a partition key to which items
+are only appended in order.
 
 *With a cache*: the functions keep project and key for two seconds in each instance. There are twice
 as many instances as the load keeps busy.
@@ -105,7 +105,7 @@ fn requests(text: &mut String, profiles: &Profiles, day: &Day) {
 
 Units of one request, in the table and in its indexes, and the requests of the day.
 
-| request | a visit | reads | writes | of these in indexes | of keys that the project shares: reads, writes | a day |
+| request | a visit | reads | writes | writes in indexes | under keys that the project shares: reads, writes | a day |
 |---|---|---|---|---|---|---|
 ",
     );
@@ -167,7 +167,7 @@ that were throttled.
         text.push('\n');
     }
     let peaks: Vec<String> = days.iter().map(|day| grouped(day.peak)).collect();
-    let _ = writeln!(text, "\nThe most requests a second of all projects: {}.", peaks.join(", "));
+    let _ = writeln!(text, "\nThe peak of requests a second, over all projects: {}.", peaks.join(", "));
 }
 
 fn growth(text: &mut String, day: &Day) {
@@ -193,8 +193,8 @@ fn walls_of_one_project(text: &mut String, scenarios: &[Scenario; 3]) {
         "
 ## The limits of one project
 
-Requests a minute at which a project meets the limit of a partition. *Simulated* is a steady load of
-two hours, at the end of which nothing may be throttled.
+Requests a minute at which a project reaches the limit of a partition. *Simulated* is a steady load
+of two hours, at the end of which nothing may be throttled.
 
 | load | first limit, simulated | what is hottest | with a cache | what is hottest |
 |---|---|---|---|---|
@@ -228,8 +228,8 @@ fn lists(text: &mut String, lists: &[List]) {
         "
 ## Pages of long lists
 
-What a page of a hundred entries takes at most (in the first five pages), including authentication.
-The test fails if the longer list takes more than two additional calls, or reads more than one and a
+The maximum cost of a page of a hundred entries (of the first five), including authentication. The
+test fails if the longer list takes more than two additional calls, or reads more than one and a
 half times as many entries. Every query has a limit, so a page of a list with a million entries
 takes about as much.
 

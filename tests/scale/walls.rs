@@ -22,7 +22,7 @@ pub(crate) fn everything() -> Mix {
     VISIT.iter().map(|(_, each, _)| each / all).collect()
 }
 
-/// Only one kind of request, each of which leaves this many trail entries.
+/// Only one kind of request; each request leaves this many trail entries.
 pub(crate) fn only(kind: &str, entries: f64) -> Mix {
     let share = |other: &str| f64::from(u8::from(other == kind)) + if other.starts_with("link ") { entries } else { 0.0 };
     VISIT.iter().map(|(other, ..)| share(other)).collect()

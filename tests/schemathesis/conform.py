@@ -119,7 +119,7 @@ def main():
     with Gateway() as gateway:
         known, token = gateway.inhabit()
         user = {"X-Service-Access-Token": token, "X-Service-Allow-Restricted-User": "true"}
-        # A single filter, as schemathesis excludes only what matches all filters.
+        # A single filter, as schemathesis excludes only operations that match all filters.
         product = ["--exclude-name-regex", f"/internal/|^POST {RPC}$|{ENDING}"]
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:

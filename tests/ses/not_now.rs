@@ -126,8 +126,8 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     send_many(&app, 70).await;
     let began = Instant::now();
     send_emails(&app, &endpoint).await;
-    // The turn ends after the chunk, of at most 50 emails, in which SES refuses. How many of them
-    // are claimed depends on timing. Each turn ends with a second's pause, and further turns of one
+    // The turn ends after the chunk (at most 50 emails) with SES's refusals. How many emails are
+    // claimed depends on timing. Each turn ends with a second's pause, and further turns of one
     // email each may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");

@@ -1,5 +1,5 @@
-//! Emails that the project's server accepts or rejects, and what the outbox shows of its answer.
-//! `stages.rs` has every way for a conversation to end early.
+//! Emails that the project's server accepts or rejects, and its answers in the outbox. `stages.rs`
+//! has every way for a conversation to end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // What may be different at a later attempt.
+        // Failures that a later attempt may not have.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),

@@ -19,14 +19,14 @@ const BEFORE: [&str; 9] = ["220", "EHLO", "STAR", "TLS", "AUTH", "MAIL", "RCPT",
 /// Longer than any conversation in these tests.
 const AMPLE: Duration = Duration::from_secs(60);
 
-/// What the outbox makes of an attempt.
+/// An attempt's outcome in the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// It is tried again, with this class of failure.
+    /// The email is tried again, with this class of failure.
     Again(&'static str),
-    /// It has failed for good.
+    /// The email has failed for good.
     Refused,
-    /// It may have been sent.
+    /// The email may have been sent.
     Unknown,
 }
 
@@ -35,7 +35,7 @@ enum Outcome {
 async fn judge(behaviour: Behaviour, then: Outcome) {
     let server = MailServer::start(vec![behaviour, Behaviour::Well]).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
-    // Nothing else has to wait that long.
+    // Only a silent server makes the client wait for the timeout.
     let timeout = if matches!(behaviour, Behaviour::Silent(_)) { Duration::from_secs(2) } else { AMPLE };
     let send_emails = async |timeout| {
         send_emails_by(&app, Smtp::new(&app.app.settings, RootCertStore::empty(), timeout, Clock::system())).await;

@@ -1,4 +1,4 @@
-//! What is sent satisfies the strictest mail server (RFC 5321, RFC 5322): the one in these tests
+//! Sent emails satisfy the strictest mail server (RFC 5321, RFC 5322): the server in these tests
 //! complains about every deviation. All replies that the standards permit are understood.
 
 use base64::Engine as _;

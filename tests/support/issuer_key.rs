@@ -1,4 +1,4 @@
-//! Keys with which issuers sign tokens.
+//! Keys that issuers sign tokens with.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

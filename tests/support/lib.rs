@@ -94,7 +94,7 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The cheapest valid parameters of argon2; its cost is not what these tests check.
+        // The cheapest valid parameters of argon2, as these tests do not check its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
@@ -227,7 +227,7 @@ impl TestApp {
         }
     }
 
-    /// All items of the table, by key, for example to check what a failed request left behind.
+    /// All items of the table, by key, for example to check that a failed request left nothing.
     pub fn table(&self) -> Items {
         self.rows().items()
     }
@@ -271,7 +271,7 @@ impl TestApp {
         keys
     }
 
-    /// Deletes what has expired by this machine's clock, as a gateway does every hour.
+    /// Deletes items that have expired by this machine's clock, as a gateway does every hour.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }

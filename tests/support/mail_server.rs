@@ -215,7 +215,7 @@ impl Visit<'_> {
         Some(command)
     }
 
-    /// Asks for what AUTH without an initial response omits.
+    /// Asks for the credentials that an AUTH without an initial response omits.
     async fn challenge(&mut self, line: &str) -> Option<()> {
         let prompts = match line {
             "AUTH LOGIN" => &["334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6"][..],

@@ -64,14 +64,14 @@ impl TestApp {
         self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
     }
 
-    /// Sends what is due, and returns the emails to an address, newest first.
+    /// Sends due emails, and returns the emails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
         self.send_emails().await;
         self.sent_to(to)
     }
 
-    /// The emails sent to an address, newest first. Emails sent together arrive in any order,
-    /// so those with the same time are in the order of their requests.
+    /// The emails sent to an address, newest first. Emails sent together arrive in any order, so
+    /// emails with the same time are in the order of their requests.
     pub fn sent_to(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
@@ -79,7 +79,7 @@ impl TestApp {
         mails.into_iter().map(Mail).collect()
     }
 
-    /// Sends what is due, and returns the newest email to an address. Skips notices of changes,
+    /// Sends due emails, and returns the newest email to an address. Skips notices of changes,
     /// which many tests cause incidentally.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");

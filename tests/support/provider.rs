@@ -1,5 +1,5 @@
-//! An OpenID provider for tests, served over HTTP on this machine. It checks what a real provider
-//! checks, and misbehaves on demand.
+//! An OpenID provider for tests, served over HTTP on this machine. It is as strict as a real
+//! provider, and misbehaves on demand.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -124,7 +124,7 @@ impl Provider {
         self.inner.state.lock().unwrap().key.clone()
     }
 
-    /// Adds metadata to the usual ones.
+    /// Adds a field to the usual metadata.
     pub fn publish(&self, name: &str, value: Value) {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }

@@ -117,8 +117,8 @@ impl Shell {
         shell
     }
 
-    /// Whether the table can be replaced: the engine remembers its definition and how far the
-    /// stream was read. Waits for writes that no request waits for.
+    /// Whether the table can be replaced: the engine caches the table's definition and the position
+    /// in its stream. Waits for writes that no request waits for.
     async fn is_reusable(&self, image: &Image) -> bool {
         while self.engine.is_writing() {
             tokio::task::yield_now().await;

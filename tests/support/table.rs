@@ -30,7 +30,7 @@ pub(crate) struct Table(Mutex<Connection>);
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// What the engine remembers about the table, other than its items.
+    /// The engine's cached facts about the table, other than its items.
     pub(crate) definition: String,
 }
 
@@ -62,7 +62,7 @@ impl Table {
         Image { connection: Mutex::new(to), definition }
     }
 
-    /// Whether the definition of the table, which the engine remembers, matches a copy's.
+    /// Whether the table's definition, as cached by the engine, matches a copy's.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
         definition(&self.0.lock().unwrap()) == image.definition
     }

@@ -45,7 +45,7 @@ impl TestApp {
         self.engine.changes().await.unwrap()
     }
 
-    /// Records the events of all changes so far, and delivers what is due.
+    /// Records the events of all changes so far, and makes due deliveries.
     pub async fn deliver_webhooks(&self) {
         self.record_webhooks().await;
         let mut courier = workers::webhooks::Courier::default();

@@ -42,8 +42,8 @@ fn roles_have_no_unused_permissions() {
     assert!(differ.is_empty(), "roles differ from the recorded actions:\n{}", differ.join("\n"));
 }
 
-/// Compares the workers' permissions with the record, which lacks what a worker does in its own
-/// tasks. Tests of the worker for SES's reports invoke its function.
+/// Compares the workers' permissions with the record, which lacks the calls that a worker makes in
+/// its own tasks. Tests of the worker for SES's reports invoke its function.
 #[test]
 fn workers_may_do_what_they_do() {
     for worker in workers::ALL.iter().filter(|worker| !worker.table.is_empty() && worker.name != workers::MAIL_REPORTS.name) {

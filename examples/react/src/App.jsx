@@ -43,7 +43,7 @@ function Home({ user }) {
       });
       setAnswer(await response.text());
     } catch {
-      setAnswer(`No server answers at ${import.meta.env.VITE_SERVER_URL}: start that of the guide "Node.js backend".`);
+      setAnswer(`No server answers at ${import.meta.env.VITE_SERVER_URL}: start the one from the guide "Node.js backend".`);
     }
   }
 

@@ -1,7 +1,7 @@
 //! The front end of the console, which shows and changes a project in a browser.
 //!
-//! `web/` has ES modules and a stylesheet, which browsers run as they are: page-independent modules
-//! (API client, router, formatting, comparison of values) in `web/core`, parts of pages in
+//! `web/` contains ES modules and a stylesheet, served without a build step: page-independent
+//! modules (API client, router, formatting, comparison of values) in `web/core`, components in
 //! `web/components`, pages and their tabs in `web/views`, and all texts in `web/texts.js` and
 //! `web/texts-*.js`. The modules import each other by relative URLs, so they share a path, which
 //! contains a version.

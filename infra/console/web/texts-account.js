@@ -16,7 +16,7 @@ export const account = {
   },
   forgot: {
     title: "Forgot password?",
-    lead: "Enter the address with which you sign in. We email you a link to set a new password.",
+    lead: "Enter the address that you sign in with. We email you a link to set a new password.",
     verb: "Send the link",
     sent: "If there is an account with this address, we have sent a link. It works once, within an hour.",
     missing: "No email? Check the address and your spam folder before you send another link.",
@@ -52,7 +52,7 @@ export const account = {
     secret: "Add an account in your app, with this secret or this link:",
     openApp: "Open the app",
     appName: "Name",
-    appNameHelp: "A name by which you recognise the app.",
+    appNameHelp: "A name to recognise the app by.",
     appCode: "Code",
     appCodeHelp: "The six digits that the app now shows.",
     recovery: "Recovery codes",
@@ -86,6 +86,6 @@ export const account = {
     confirm: "Sign in the tool",
     refuse: "Refuse",
     confirmed: "The tool is signed in. You can close this page and go back to it.",
-    refused: "The sign-in was refused. The tool got nothing.",
+    refused: "The sign-in was refused. The tool has no access.",
   },
 };

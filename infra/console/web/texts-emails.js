@@ -22,7 +22,7 @@ export const mails = {
     categoryHelp: "Marketing emails have an unsubscribe link.",
     sampleSubject: "Hello",
     send: "Send",
-    sendText: "Sends this draft to users. Each appears in the outbox.",
+    sendText: "Sends this draft to users. Each email appears in the outbox.",
     sendTemplateText: "Sends this template to users, for example to yourself. Each email appears in the outbox.",
     users: "Users",
     usersHelp: "Verified email addresses or ids, one per line.",

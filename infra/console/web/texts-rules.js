@@ -8,7 +8,7 @@ export const rules = {
   create: "Create rule",
   name: "Name",
   gone: "This rule does not exist.",
-  exists: "There is a rule with this id already.",
+  exists: "A rule with this id already exists.",
   condition: "Condition",
   conditionHelp: "In the Common Expression Language, with email, emailDomain, authMethod, oauthProvider, countryCode and riskScores.",
   action: "Action",

@@ -4,7 +4,7 @@ import { plural } from "./texts.js";
 
 export const settings = {
   title: "Settings",
-  lead: "Changes apply from the next request on.",
+  lead: "Changes apply from the next request.",
   areas: {
     general: "General",
     "sign-in": "Sign-in",
@@ -56,7 +56,7 @@ export const settings = {
     "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "For how long a device on which the second factor was proved is not asked again: 1 to 90; 0 always asks.",
+      "How long a device is not asked again after proving the second factor: 1 to 90; 0 always asks.",
     "config.passkey_replaces_second_factor":
       "Signing in with a passkey then asks for nothing more, provided that the device has checked who holds it.",
     "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
@@ -78,11 +78,11 @@ export const settings = {
     "config.email_config.host": "A domain or an IP address.",
     "config.email_config.port": "465 and 2465 use TLS from the first byte, all other ports STARTTLS.",
     "config.email_config.username": "Empty for a server without authentication.",
-    "config.email_config.password": "Leave it as it is to keep the stored one, as long as server, port and user name stay the same.",
+    "config.email_config.password": "Leave it as it is to keep the stored one, unless you change the server, port or user name.",
     "config.email_theme": "The frame of all emails that do not name another theme.",
     "config.bot_challenge.provider": "A task that a browser solves easily, but a program cannot solve in large numbers. ALTCHA involves no other company.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
-    "config.bot_challenge.secret_key": "For Turnstile only. Leave it empty to keep the stored one, as long as the site key stays the same.",
+    "config.bot_challenge.secret_key": "For Turnstile only. Leave it empty to keep the stored one, unless you change the site key.",
     "config.bot_challenge.sign_up": "When somebody signs up with a password.",
     "config.bot_challenge.send_sign_in_code": "When somebody asks for an emailed code or link.",
     "config.bot_challenge.oauth": "When somebody signs in with a provider. Linking an account never needs a challenge.",
@@ -193,6 +193,6 @@ export const settings = {
   deleteText: (users) =>
     `Deletes the project with ${users === null ? "all its users" : plural(users, "user", "users")}, teams, emails, keys and settings. It stops working immediately, and this cannot be undone.`,
   deleteLocal:
-    "The first project of a gateway cannot be deleted here: its data folder has its keys. To start over, stop the gateway and delete the folder.",
+    "The first project of a gateway cannot be deleted here: its data folder contains its keys. To start over, stop the gateway and delete the folder.",
   gatewayDocs: "Guide to the gateway",
 };

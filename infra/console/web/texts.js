@@ -1,5 +1,5 @@
-// The texts of the console, in English. The files texts-*.js have the texts of single pages, to be
-// loaded only there. Functions are texts with values in them.
+// The texts of the console, in English. The files texts-*.js contain the texts of single pages and
+// are loaded only there. Functions are texts with values in them.
 
 import { count } from "./core/format.js";
 
@@ -36,13 +36,13 @@ export const texts = {
   searchedPart: "No match so far; there is more to search.",
   searchedMore: "No further match so far; there is more to search.",
   searchedBeginnings: "These are matches at the beginning of words.",
-  searchInside: "Search inside words, too",
+  searchInside: "Also search inside words",
   bestFirst: "Best match first",
   notJson: "This is not valid JSON.",
   rows: (number) => plural(number, "row", "rows"),
   rowsAndMore: (number) => `${number}+ rows`,
   nothingFound: { title: "Nothing found", text: "Nothing matches this search and these filters." },
-  notFound: { title: "Page not found", nothing: "Not found", text: "No page of the console has this address.", back: "Go to the projects" },
+  notFound: { title: "Page not found", nothing: "Not found", text: "The console has no page at this address.", back: "Go to the projects" },
   curl: { label: "Copy as curl", help: "Copies this request as a command, with the variables of keys.env in place of keys." },
   failed: {
     title: "Something went wrong:",
@@ -54,7 +54,7 @@ export const texts = {
       if (verified.length) return `Several users have the verified address ${address}. Enter the id of the one you mean: ${some(verified)}.`;
       const none = `No user has the verified primary address ${address}.`;
       if (!unverified.length) return none;
-      return `${none} It is unverified, and anybody could have entered it, at ${some(unverified)}. Enter the id of the user you mean.`;
+      return `${none} These users have not verified it, and anybody could have entered it: ${some(unverified)}. Enter the id of the user you mean.`;
     },
     retryAfter: (seconds) => `Try again in ${plural(Number(seconds), "second", "seconds")}.`,
   },
@@ -64,7 +64,7 @@ export const texts = {
     stopped: "Stopped.",
     goOn: "Continue",
     close: "Close",
-    failed: "Trying again continues from there.",
+    failed: "If you try again, the work continues from there.",
   },
   leave: {
     title: "Leave without saving?",
@@ -74,7 +74,7 @@ export const texts = {
   },
   conflict: {
     title: "Somebody else saved first",
-    text: "These fields were changed after you opened this form. Nothing of yours has been saved yet.",
+    text: "These fields were changed after you opened this form. Your changes have not been saved yet.",
     field: "Field",
     before: "When you opened it",
     now: "Now",
@@ -125,12 +125,12 @@ export const texts = {
     create: "Create project",
     owner: "Owned by",
     ownerHelp: "Members of this team can open the project.",
-    signInFirst: "Users of the project “internal” can create projects, and see those that their teams own. The command “gateway project transfer” gives a project to a team.",
-    noTeam: { title: "You are in no team", text: "A project belongs to a team. Create one in the project “internal” first." },
+    signInFirst: "Users of the project “internal” can create projects, and see their teams’ projects. The command “gateway project transfer” gives a project to a team.",
+    noTeam: { title: "You are not in any team", text: "A project belongs to a team. Create one in the project “internal” first." },
     none: { title: "No projects yet", text: "Projects that your teams own are listed here." },
   },
   metrics: {
-    lead: "The last 30 days, in UTC. Figures lag behind by up to two minutes.",
+    lead: "The last 30 days, in UTC. Figures may be up to two minutes old.",
     notCounted: "The users of this project have not been counted yet, so these figures include only changes since the audit log began. This command counts the users:",
     users: "Users",
     usersHelp: (verified, anonymous) => `${count(verified)} verified, ${count(anonymous)} anonymous`,
@@ -184,7 +184,7 @@ export const texts = {
     verified: "Address is verified",
     verifiedHelp: "Choose this only if you know that the address is theirs.",
     usedForSignIn: "Signs in with this address",
-    usedForSignInHelp: "Then no other user can sign in with it.",
+    usedForSignInHelp: "No other user can then sign in with it.",
     password: "Password",
     passwordHelp: "Requires an address that the user signs in with.",
     none: { title: "No users yet", text: "Everybody who signs up is listed here. Create the first user, or sign up in your app." },
@@ -236,7 +236,7 @@ export const texts = {
     hasTotp: "Authenticator app set up",
     hasNoTotp: "No authenticator app",
     removeTotp: "Remove authenticator app",
-    removeTotpText: "The user can then sign in without a second factor. First verify the identity of whoever requests this.",
+    removeTotpText: "The user can then sign in without a second factor. First verify the identity of the person who requests this.",
     otp: "Signs in with emailed codes",
     otpHelp: "If this is off, the user cannot sign in with emailed codes.",
     passkey: "Passkey",
@@ -250,10 +250,10 @@ export const texts = {
     noAccount: "No accounts at providers.",
     unlink: "Unlink",
     unlinkText: "The user can no longer sign in with this account.",
-    noTeam: { title: "In no team", text: "Teams that this user joins are listed here." },
+    noTeam: { title: "Not in any team", text: "Teams that this user joins are listed here." },
     restrict: "Restrict",
     restrictText:
-      "A restricted user remains signed in, but your app gets restricted access tokens, with which most operations are refused. It takes effect with the next request.",
+      "A restricted user remains signed in, but your app gets restricted access tokens, which most operations refuse. The restriction takes effect with the next request.",
     isRestricted: "Restricted by an administrator",
     reason: "Reason",
     reasonHelp: "The user can see it.",
@@ -344,7 +344,7 @@ export const texts = {
     provider: "Provider",
     add: "Add provider",
     gone: "This provider is not set up.",
-    exists: "This provider is set up already.",
+    exists: "This provider is already set up.",
     names: {
       google: "Google",
       github: "GitHub",
@@ -371,7 +371,7 @@ export const texts = {
     clientId: "Client id",
     secret: "Client secret",
     newSecretHelp: "Stored sealed, and never shown again.",
-    secretHelp: "Leave it empty to keep the stored secret, as long as client id, issuer and tenant stay the same.",
+    secretHelp: "Leave it empty to keep the stored secret, unless you change the client id, issuer or tenant.",
     issuer: "Issuer",
     issuerHelp: "The URL below which the provider has .well-known/openid-configuration.",
     tenant: "Microsoft tenant",
@@ -399,7 +399,7 @@ export const texts = {
     revoke: "Revoke",
     revokeText: "These keys stop working immediately. This cannot be undone.",
     revokeOwnText: (isSaved) =>
-      "These keys stop working immediately, also for this page. This cannot be undone. " +
+      "These keys stop working immediately, including on this page. This cannot be undone. " +
       (isSaved
         ? "This browser can no longer open the project until the gateway starts again and makes new keys."
         : "This browser can no longer open the project."),
@@ -408,7 +408,7 @@ export const texts = {
     createdText: "Copy these keys now: they are never shown again.",
     descriptionHelp: "Where the keys are used, so that you know what stops working when you revoke them.",
     permissions: "Permissions of the server key",
-    permissionsHelp: "If none is selected, the key can do everything. Only for a set whose only key is the server key.",
+    permissionsHelp: "If none is selected, the key can do everything. Only available if the set contains no other key.",
     days: "Expires after (days)",
     daysHelp: "Empty: never.",
     none: { title: "No keys yet", text: "Create a client key for your app, and a server key for your backend." },
@@ -422,7 +422,7 @@ export const texts = {
     scopes: "Scopes",
     scopesHelp: "Your app’s own names, one per line.",
     revokeText: "Your app no longer accepts this key. This cannot be undone.",
-    off: { title: "API keys are off", text: "The project’s settings do not allow such keys. Keys made before are kept but not accepted." },
+    off: { title: "API keys are off", text: "The project’s settings do not allow such keys. Existing keys are kept but not accepted." },
     allow: "Go to the settings of API keys",
     none: { title: "No keys yet", text: "With a key, a program can use your app on behalf of the key’s owner. Create the first one below." },
   },
@@ -431,7 +431,7 @@ export const texts = {
     lead: "Who did what, newest first. Entries cannot be changed.",
     what: "What",
     who: "Who",
-    target: "To whom",
+    target: "Target",
     when: "When",
     event: "Event",
     everything: "Everything",

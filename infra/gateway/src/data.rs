@@ -26,7 +26,7 @@ const LOCK: &str = "lock";
 /// The files that the gateway writes, except `.gitignore` and those that `SQLite` keeps next to a
 /// database.
 const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
-/// The folder in which older versions kept the inbox.
+/// The inbox folder of older versions.
 const MAILS: &str = "mails";
 
 /// The folder of a gateway's data.
@@ -104,7 +104,7 @@ impl Data {
             }
             Err(TryLockError::WouldBlock) => bail!(
                 "the data folder {} is in use by {}: stop it, or choose another folder with --data DIR (commands such as \
-                 `project set` and `content publish` work beside it)",
+                 `project set` and `content publish` can run at the same time)",
                 self.0.display(),
                 Holder::read(file)
             ),
@@ -137,7 +137,7 @@ impl Data {
         created(self.0.join(INBOX))
     }
 
-    /// The folder in which older versions kept the inbox.
+    /// The inbox folder of older versions.
     pub fn mails(&self) -> PathBuf {
         self.0.join(MAILS)
     }

@@ -8,9 +8,9 @@
 //!
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
 //! gateway's port and contains a digest of key and port: another server on this machine that
-//! receives it does not learn the key. As that server could still replay the cookie, it gives no
-//! access to the project's keys, for which the console sends a token from its storage, which
-//! belongs to one port.
+//! receives it does not learn the key. As that server could still replay the cookie, the cookie
+//! gives no access to the project's keys: for those, the console sends a token from its storage,
+//! which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -69,7 +69,7 @@ impl PageKey {
         bearers(headers).any(|given| self.is(given))
     }
 
-    /// The token with which the console at this host reads the project's keys.
+    /// The token that the console at this host needs to read the project's keys.
     pub(crate) fn console_token(&self, host: &str) -> Digest {
         Digest::of(&format!("console of port {}: {}", port(host), self.0.expose_secret()))
     }

@@ -127,8 +127,8 @@ async fn recover(app: &App, inbox: &Inbox) {
 }
 
 /// How long the outbox worker waits before it sends a new email. Otherwise, rendering and sending
-/// would delay the response to a request that sends an email, compared with one for an unknown
-/// address, which sends none.
+/// would delay the response to the request, and so distinguish a known address from an unknown one,
+/// which gets no email.
 const APART: Duration = Duration::from_millis(25);
 /// How often the deletion worker looks for unfinished deletions.
 const ENDINGS: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, as DynamoDB does by itself. It stops when `stop`
+    /// Starts the task that deletes expired items, as DynamoDB does itself. It stops when `stop`
     /// changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
@@ -208,8 +208,8 @@ const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
     /// Starts the worker that links the entries of audit trails into their chains: first in all
-    /// projects, as an earlier process may have been killed before linking, then in those with new
-    /// entries. When `stop` changes, it links the remaining entries and stops.
+    /// projects, as an earlier process may have been killed before linking, then in projects with
+    /// new entries. When `stop` changes, it links the remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {

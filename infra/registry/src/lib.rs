@@ -1,5 +1,5 @@
-//! The list of all operations, what follows from their routes, and the function for requests that
-//! match none.
+//! The list of all operations, what their routes imply, and the function for requests that match no
+//! operation.
 //!
 //! The crate is above the areas, so that no area depends on another for the list. The fallback is
 //! here because it needs every route; its function still belongs to the stack `edge`.

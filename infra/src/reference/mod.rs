@@ -27,7 +27,7 @@ pub struct Reference {
     schemes: Vec<Scheme>,
 }
 
-/// The index of all operations, or those that match a search.
+/// The index of all operations, or of the operations that match a search.
 #[derive(Serialize)]
 struct Index<'a> {
     base: &'a str,

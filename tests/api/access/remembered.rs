@@ -1,4 +1,4 @@
-//! Projects and keys in a process's memory, if the operator allows it.
+//! Projects and keys cached by a process, if the operator allows it.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -10,11 +10,11 @@ use super::{ADMIN, CLIENT};
 const KEYS: &str = "/api/v1/internal/api-keys";
 const PROJECT: &str = "/api/v1/projects/current";
 const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// How long the deployments in these tests remember projects and keys.
+/// How long the deployments in these tests cache projects and keys.
 const LIFE: SignedDuration = SignedDuration::from_secs(2);
 const MILLISECOND: SignedDuration = SignedDuration::from_millis(1);
 
-/// A process that remembers projects and keys for two seconds.
+/// A process that caches projects and keys for two seconds.
 async fn remembering() -> TestApp {
     TestApp::start().await.redeployed(|settings| settings.project_cache_seconds = 2)
 }
@@ -88,7 +88,7 @@ async fn a_key_that_was_refused_works_as_soon_as_it_exists() {
     let key = set["publishable_client_key"].as_str().unwrap();
     assert_eq!(app.client().with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 401);
     assert_eq!(at_other.with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 200);
-    // Lifting a requirement takes effect immediately, as refusals are not remembered.
+    // Lifting a requirement takes effect immediately, as refusals are not cached.
     app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
     let keyless = app.client().without("x-stack-publishable-client-key");
     assert_eq!(keyless.get(PROJECT).await.status(), 401);

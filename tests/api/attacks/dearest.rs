@@ -1,7 +1,7 @@
 //! The most expensive requests of a client: a search over all operations open to clients, with the
-//! longest accepted value in each field of their bodies. The results are in
-//! `infra/dearest-requests.md`, from which the contract test of `docs/operations/attacks.md`
-//! computes what an attacker can cost in a day.
+//! longest accepted value in each field of their bodies. The contract test of
+//! `docs/operations/attacks.md` computes an attacker's daily cost from the results in
+//! `infra/dearest-requests.md`.
 
 use std::fmt::Write as _;
 

@@ -250,8 +250,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid as long as its session exists, which continues for restricted and
-/// anonymous users.
+/// A refresh token is valid while its session exists, which continues for restricted and anonymous
+/// users.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {

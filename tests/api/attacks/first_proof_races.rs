@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof of which only the last requests are still to be sent.
+/// A proof that lacks only its last requests.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),

@@ -217,7 +217,7 @@ async fn clicked(app: &TestApp, is_added: bool) -> SignedInUser {
     eve
 }
 
-/// A team invites an address's owner, not whoever has it in an account.
+/// A team invites an address's owner, not any user who has added the address.
 #[tokio::test]
 async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_link() {
     for (proof, is_added) in PROOFS.into_iter().flat_map(|proof| [(proof, false), (proof, true)]) {

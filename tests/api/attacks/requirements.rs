@@ -70,7 +70,7 @@ async fn a_password_never_expires() {
     }
 }
 
-/// The longest password counts to its last character, and so does case.
+/// Every character of the longest password counts, and so does case.
 #[tokio::test]
 async fn passwords_are_compared_in_full() {
     let app = TestApp::start().await;

@@ -1,5 +1,5 @@
-//! The audit log: what administrators and users can read of the trail, its retention, and the
-//! detection of manipulations.
+//! The audit log: the views of administrators and users, retention, and the detection of
+//! manipulations.
 
 mod activity;
 mod chain;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::assert_error;
 use super::oauth_apple_native::{INVALID, claims, configure, send, start, with};
 
-/// Tokens are read without surrounding blanks, so they are remembered without them, too.
+/// Tokens are read without surrounding blanks, so used tokens are also stored without them.
 #[tokio::test]
 async fn a_token_with_blanks_around_it_is_no_other_token() {
     let (app, apple) = start().await;

@@ -1,5 +1,5 @@
-//! A session that a flow starts after linking an account permits no more than the one that began
-//! the flow.
+//! A session that a flow starts after linking an account permits no more than the session that
+//! began the flow.
 
 use jiff::SignedDuration;
 use serde_json::json;

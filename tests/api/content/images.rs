@@ -152,7 +152,7 @@ async fn an_image_that_cannot_be_published_is_refused_with_its_line_and_nothing_
     for (written, reason) in [
         ("missing.png", "there is no image `blog/missing.png`: add the file, or correct the path"),
         ("good.png/x.png", "there is no image"),
-        ("page.png", "is, by its content, none of PNG, JPEG, GIF, WebP and AVIF"),
+        ("page.png", "is not a PNG, JPEG, GIF, WebP or AVIF file, judging by its content"),
         ("picture.svg", "is an SVG, which may contain scripts: publish it as PNG or WebP"),
         ("huge.png", "at most 4194304 can be published"),
         ("wide.png", "has 20000 × 2 pixels"),

@@ -21,7 +21,7 @@ excerpts have 200 characters and whose texts have 1 KB. A call to the table read
 parts of the list with 64 posts on average, or chunks of texts. Texts are compressed at publication;
 this test's texts compress better than others, as they repeat themselves. Caches in front of the
 service keep documents for five minutes and lists for one, so these are costs per request from a
-cache, not from a reader. No cache keeps the responses to models and agents; a process keeps what it
+cache, not from a reader. Responses to models and agents are not cached; a process keeps what it
 has read for searches and resources until the next publication.
 
 | answer | bytes | calls to the table | read units |
@@ -60,7 +60,7 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
         app.recorder.measure();
     };
     app.recorder.measure();
-    // At most one call for what is published, plus two for the list of all posts, one for a page of
+    // At most one call for the publication, plus two for the list of all posts, one for a page of
     // the blog or for the texts, or three for a post.
     for (path, max) in [
         ("/api/v1/blog-posts", 3),

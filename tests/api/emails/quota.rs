@@ -94,7 +94,7 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
 #[tokio::test]
 async fn a_project_without_quota_delays_no_other() {
     let app = TestApp::start_sending(3).await;
-    // More than twice what a worker's step prepares and sends.
+    // More than twice as many as a worker's step prepares and sends.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
     app.send_emails().await;

@@ -94,8 +94,8 @@ type Cases = BTreeMap<&'static str, usize>;
 
 const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
 
-/// Asserts that every operation was tried, and that a call failed in exactly those that make such
-/// calls.
+/// Asserts that every operation was tried, and that a call failed in exactly the operations that
+/// make such calls.
 fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
     let differ: Vec<_> = operations::all()
         .into_iter()

@@ -1,5 +1,5 @@
-//! Sends every operation's event. Operations reject requests beyond their limit, and those that
-//! check or send codes have one. New operations are covered automatically.
+//! Sends every operation's event. Operations reject requests beyond their limit, and operations
+//! that check or send codes have a limit. New operations are covered automatically.
 
 use std::collections::BTreeSet;
 

@@ -29,7 +29,7 @@ fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event has a server key, by which its request is counted.
+/// Whether an event has a server key, so that its request is counted by that key.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
@@ -146,8 +146,7 @@ async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
     assert_eq!(let_through, 25);
     assert_refused(&refused, "write", by_address);
-    // From another address, what is left of the network's quota; from another network, the full
-    // quota.
+    // From another address, the rest of the network's quota; from another network, the full quota.
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
     assert_eq!(let_through, 15);
     assert_refused(&refused, "write", by_network);
@@ -168,7 +167,7 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
         counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
     }
     assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
-    // Another process, which knows only the table, also refuses what exceeds the quota.
+    // Another process, which knows only the table, also refuses requests beyond the quota.
     app.app.memory.forget();
     let (let_through, _) = exhaust(|_| {
         let caller = at(app.signed_in(&ada), "203.0.113.7");

@@ -128,7 +128,7 @@ async fn unknown_projects_are_rejected_and_leave_no_items() {
     assert!(!is_refused(&app.client().post(SIGN_IN, nobody(0)).await));
 }
 
-/// One network has up to 65,536 addresses, each with a quota of its own.
+/// One network has up to 65,536 addresses, each with its own quota.
 #[tokio::test]
 async fn unknown_projects_and_tokens_from_a_network_count_together() {
     let app = TestApp::start_with(only(Rule::UnprovedNetwork, 4, 600)).await;

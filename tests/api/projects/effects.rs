@@ -126,7 +126,7 @@ async fn settings_of_projects_are_independent() {
     failed(&stranger.post("/api/v1/auth/sessions/current/refresh", json!({})).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
 }
 
-/// Unless the operator allows projects and keys to be remembered, even a warm instance rereads the
+/// Unless the operator allows projects and keys to be cached, even a warm instance rereads the
 /// project and its keys for each request.
 #[tokio::test]
 async fn warm_instances_apply_new_settings_and_revocations_immediately() {

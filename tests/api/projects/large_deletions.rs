@@ -82,7 +82,7 @@ async fn pending(app: &TestApp) -> Vec<String> {
     app.app.store.endings().await.unwrap().into_iter().map(|ending| ending.project.to_string()).collect()
 }
 
-/// Advances to a minute in which the worker begins with the first of two deletions.
+/// Advances to a minute when the worker begins with the first of two deletions.
 fn await_turn_of_first(app: &TestApp) {
     app.advance(SignedDuration::from_secs(60 + 60 * (app.now().as_second() / 60 % 2)));
     app.advance(SignedDuration::from_secs(60 * (app.now().as_second() / 60 % 2)));

@@ -9,7 +9,7 @@ use crate::teams::invitations::invite;
 use crate::teams::{join, team};
 
 const TEAMS: &str = "/api/v1/teams";
-/// The maximum list response, in bytes: the items, and what surrounds them.
+/// The maximum list response, in bytes: the items, and the JSON around them.
 const MAX: usize = 1_001_000;
 
 /// All pages of a list, starting at the first.
@@ -35,7 +35,7 @@ fn ids(pages: &[Value]) -> Vec<&str> {
 }
 
 /// A user who joined teams in an order other than their creation order, and these teams in the
-/// order in which the user joined them.
+/// order of joining.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -208,7 +208,7 @@ async fn a_short_answer_reads_no_more_than_a_long_one() {
         join(&app, &first, &user.user_id).await;
     }
     let caller = app.signed_in(&ada);
-    // Two megabytes, one more in the last part read, and what surrounds them.
+    // Two megabytes, one more in the last part read, and the JSON around the items.
     let max = 3_300_000.0 / 4096.0;
     let (teams, permissions) = (format!("{TEAMS}?user_id=me"), "/api/v1/team-permissions?user_id=me".to_owned());
     let (invitations, profiles) =

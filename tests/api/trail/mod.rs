@@ -13,7 +13,7 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list: the day on which the tests' clock starts. An earlier start would read a
+/// The start of every list: the day when the tests' clock starts. An earlier start would read a
 /// partition for each day before, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 

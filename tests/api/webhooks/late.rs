@@ -244,7 +244,8 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
     let (partition, item, database) = (second.0.clone(), take(&app, &second), app.database());
-    // The worker has moved what it read when more is set aside and the endpoint is marked again.
+    // The worker has moved the events that it read when more are set aside and the endpoint is
+    // marked again.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
     app.recorder.after_call("DeleteItem", "#LATE#".to_owned(), move || {

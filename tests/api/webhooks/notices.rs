@@ -68,7 +68,7 @@ async fn only_verified_addresses_of_owners_are_told() {
     };
     let project = OwnedProject::create(&app, &ada, "Shop").await;
     project.switch_off(&app).await;
-    // The email goes to the primary address at the time when the endpoint was switched off.
+    // The email goes to the address that was primary when the endpoint was switched off.
     move_to("victim@example.com").await;
     assert_eq!((told(&app, "ada@example.com").await.len(), told(&app, "bob@example.com").await.len()), (1, 1));
     app.advance(SignedDuration::from_hours(24));

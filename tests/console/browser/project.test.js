@@ -97,8 +97,8 @@ for (const [width, colorScheme] of [
     await page.getByLabel("Name").fill("Engines");
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();
-    // The address is unproved, so the team is not given to whoever has it.
-    await page.getByRole("alert").filter({ hasText: `anybody could have entered it, at ${user.id}.` }).waitFor();
+    // The address is unproved, so it identifies nobody.
+    await page.getByRole("alert").filter({ hasText: `anybody could have entered it: ${user.id}.` }).waitFor();
     await page.getByLabel("Creator").fill(user.id);
     await page.getByRole("button", { name: "Create team" }).click();
     await heading(page, "Engines");

@@ -76,10 +76,10 @@ test("a search finds beginnings of words first, and parts of words on demand", a
   const { page } = await it.open(t, `${it.home}/users`);
   const names = async () => (await page.locator(".rows tbody tr").allInnerTexts()).map((text) => text.match(/A?zebra( One)?/i)?.[0]);
   await page.getByRole("searchbox").fill("ZEBRA");
-  await page.getByRole("button", { name: "Search inside words, too" }).waitFor();
+  await page.getByRole("button", { name: "Also search inside words" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One"]);
   assert.equal(await page.getByLabel("Order").locator("option:checked").innerText(), "Best match first");
-  await page.getByRole("button", { name: "Search inside words, too" }).click();
+  await page.getByRole("button", { name: "Also search inside words" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
   // If no word begins with the text, parts of words are searched immediately.

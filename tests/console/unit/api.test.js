@@ -175,7 +175,7 @@ test("an address that somebody entered without proof finds nobody", async () => 
 test("the reason why an address finds nobody names the candidates", () => {
   const said = (...ids) => texts.failed.user(new UnknownUser("ada@example.com", ...ids));
   assert.match(said([], []), /^No user has the verified primary address ada@example\.com\.$/);
-  assert.match(said([], ["1", "2"]), /anybody could have entered it, at 1, 2\. Enter the id/);
+  assert.match(said([], ["1", "2"]), /anybody could have entered it: 1, 2\. Enter the id/);
   assert.match(said(["1", "2"], ["3"]), /Several users .*: 1, 2\.$/);
   assert.match(said([], [..."123456789"]), /at 1, 2, 3, 4, 5 and 4 more\. Enter/);
 });

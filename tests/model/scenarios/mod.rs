@@ -51,7 +51,7 @@ impl Stage {
         self
     }
 
-    /// Adds an event for states to remember; the first one is bit 0.
+    /// Adds an event for states to keep; the first one is bit 0.
     fn remembering(mut self, event: Event) -> Self {
         self.events.push(event);
         self

@@ -1,8 +1,8 @@
 // Records which members of the SDK a test uses and whether they work, by wrapping an app, the
-// values it returns, those that these return, and so on, according to the type declarations. A call
-// that rejects or returns the SDK's result for an error did not work. A value of a kind outside its
-// declared type, such as an undefined property, is "wrong". Without the environment variable
-// MEMBERS, nothing is wrapped.
+// values it returns, their return values in turn, and so on, according to the type declarations. A
+// call that rejects or returns the SDK's result for an error did not work. A value of a kind
+// outside its declared type, such as an undefined property, is "wrong". Without the environment
+// variable MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 
@@ -43,8 +43,8 @@ function wrap(value, nodes) {
 }
 
 /**
- * A value's type: of those whose literals it has, the one with most of its members. A missing
- * member therefore does not turn it into a value of a smaller type.
+ * A value's type: among the types whose literals it has, the one with most of its members. A
+ * missing member therefore does not turn it into a value of a smaller type.
  */
 function typeOf(value, nodes) {
   const rank = ({ members }) => {

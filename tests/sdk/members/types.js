@@ -52,7 +52,7 @@ export class Types {
     return this.checker.isTypeAssignableTo(type, base);
   }
 
-  /** A type's named properties; those named by a symbol are internal. */
+  /** A type's named properties; properties named by a symbol are internal. */
   propertiesOf(type) {
     return this.checker.getPropertiesOfType(type).filter(({ name }) => !name.startsWith("__@") && !name.startsWith("_"));
   }

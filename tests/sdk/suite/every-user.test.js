@@ -1,5 +1,5 @@
-// Members of all types of users: signed-in ones in a client's app and in a server's, in a project
-// and in `internal`, and those that a server gets.
+// Members of all types of users: users signed in to a client app or a server app, in a project or
+// in `internal`, and users that a server reads.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

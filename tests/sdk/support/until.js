@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How long a test waits for what is usually there immediately. A busy machine may take many times
- * as long, and a deployment looks for due emails only once a minute.
+ * How long a test waits for results that usually arrive immediately. A busy machine may take many
+ * times as long, and a deployment looks for due emails only once a minute.
  */
 export const TIMEOUT_MILLIS = process.env.DEPLOYMENT ? 180_000 : 60_000;
 

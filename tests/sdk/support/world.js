@@ -31,7 +31,7 @@ export function newAddress(name = "user") {
  */
 export function world(settings) {
   const it = {};
-  // A file's hooks run concurrently, so those that need the gateway await `started`.
+  // A file's hooks run concurrently, so hooks that need the gateway await `started`.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway);

@@ -6,7 +6,7 @@ import { texts as t } from "../texts.js";
 import { button, copyButton, failure, heading } from "./parts.js";
 
 /**
- * Opens a dialog with what `content(close)` returns. Returns what `close` was called with;
+ * Opens a dialog with the result of `content(close)`. Returns the argument of `close`, or
  * `undefined` if the dialog is dismissed.
  */
 export function open(title, content) {
@@ -72,7 +72,7 @@ export function confirm({ title, text, verb = title, name, act }) {
   });
 }
 
-/** The part of a page with the button that deletes what the page shows, after confirmation. */
+/** A section with a button that deletes the page's item after confirmation. */
 export function deletion({ title, text, name, act, done }) {
   const remove = async () => {
     if (await confirm({ title, text, name, act })) await done();

@@ -1,6 +1,6 @@
 // Forms. If the API rejects a form, the problems appear beside the fields, and all input is kept.
-// Forms that edit something send only the changes, and ask before they overwrite someone else's,
-// even those saved at the same moment.
+// Edit forms send only changed values, and ask before they overwrite someone else's changes, even
+// concurrent ones.
 
 import { isStale, MAX_ATTEMPTS } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -149,7 +149,7 @@ export const saves = (resource) => ({
   request: (body) => resource.request(body),
 });
 
-/** Options for a form that posts what `body` makes of the values given to it. */
+/** Options for a form that posts `body(values)`. */
 export const posts = (api, place, body = (given) => given) => ({
   send: (...given) => api.post(place, body(...given)),
   request: (...given) => api.request("POST", place, { body: body(...given) }),
@@ -160,7 +160,7 @@ export const posts = (api, place, body = (given) => given) => ({
  *
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
  *   `when(values)` is shown only while that holds for the values in the form;
- * - `values`: what the form edits; without them, it creates or sends something;
+ * - `values` to edit; without them, the form creates or sends something;
  * - `reread()` returns the current values; the form is compared with them before saving, and `send`
  *   fails if they are outdated;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of

@@ -148,7 +148,7 @@ export class Api {
   }
 }
 
-/** The maximum number of attempts at a change when other changes keep coming first. */
+/** The maximum number of attempts at a change that keeps losing to concurrent ones. */
 export const MAX_ATTEMPTS = 3;
 
 /** Whether an error means that a resource has changed since it was read. */
@@ -184,8 +184,8 @@ export class Resource {
   }
 
   /**
-   * Reads the resource and replaces it by what `next` returns. Retries if someone else was faster,
-   * up to `MAX_ATTEMPTS` attempts in all.
+   * Reads the resource and replaces it with the result of `next`. Retries if someone else was
+   * faster, up to `MAX_ATTEMPTS` attempts in all.
    */
   async replace(next) {
     for (let attempt = 1; ; attempt++) {

@@ -186,12 +186,12 @@ export class Session {
     await this.#anybody().post("/auth/password/send-reset-code", { email, callback_url: location.origin + url("/password-reset") });
   }
 
-  /** Fails unless the code of such a link is valid. */
+  /** Fails unless the code of a reset link is valid. */
   async checkReset(code) {
     await this.#anybody().post("/auth/password/reset/check-code", { code });
   }
 
-  /** Sets a new password with such a code. All sessions of the account end. */
+  /** Sets a new password with the code of a reset link. All sessions of the account end. */
   async resetPassword(code, password) {
     await this.#anybody().post("/auth/password/reset", { code, password });
   }
@@ -274,6 +274,6 @@ function set(storage, name, text) {
     if (text === null) storage.removeItem(name);
     else storage.setItem(name, text);
   } catch {
-    // Storage is disabled: the session lasts as long as the page.
+    // Storage is disabled: the session ends with the page.
   }
 }

@@ -75,7 +75,7 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
-/** Past forms other than the verb with `-d` or `-ed`. */
+/** Irregular past forms. */
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**

@@ -1,4 +1,4 @@
-// The keys with which apps and servers call the API.
+// The keys that apps and servers use to call the API.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";

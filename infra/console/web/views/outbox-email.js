@@ -42,7 +42,7 @@ export async function view(context) {
   );
 }
 
-/** To whom the email goes, with a link to the user. */
+/** The recipients of the email, with a link to the user. */
 function recipientsOf({ api, to: url }, { user_id: user, ...rest }) {
   const names = recipients({ user_id: user, ...rest }, userReader(api));
   return user ? link(url(`/users/${user}`), names) : names;

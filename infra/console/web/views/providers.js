@@ -1,4 +1,4 @@
-// The providers with which users sign in, with the redirect URL to register at each.
+// The providers that users sign in with, and the redirect URL to register at each.
 
 import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";
@@ -8,7 +8,7 @@ import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/projects/current";
-/** Replaces the id for a provider that is not known by name. */
+/** The choice of an OpenID issuer without a known id. */
 const OTHER = "+";
 const FIELDS = ["type", "client_id", "issuer", "microsoft_tenant_id", "facebook_config_id", "authorization_endpoint", "apple_bundle_ids"];
 
@@ -53,8 +53,8 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The API replaces the whole list, so changes start from the list read last and lose no other
-  // provider.
+  // The API replaces the whole list, so changes start from the last list read, to keep the other
+  // providers.
   let current = providers;
   const read = async () => (current = listOf(await project.read()));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;

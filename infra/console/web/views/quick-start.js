@@ -9,7 +9,7 @@ import { developers as d } from "../texts-developers.js";
 const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
 
-/** Keys entered by the user, by project; they last as long as the page. */
+/** Keys entered by the user, by project; kept until the page is reloaded or closed. */
 const given = new Map();
 
 /**
@@ -124,7 +124,7 @@ const project = "${projectId}";
 const issuer = \`${origin}/api/v1/projects/\${project}\`;
 const keys = createRemoteJWKSet(new URL(\`\${issuer}/.well-known/jwks.json\`));
 
-/** The claims of an access token; fails when anything about it is wrong. */
+/** The claims of an access token; throws if the token is invalid. */
 export async function verify(token) {
   const options = { issuer, audience: project, algorithms: ["ES256"], typ: "at+jwt", requiredClaims: ["exp", "sub"] };
   const { payload } = await jwtVerify(token, keys, options);
@@ -146,7 +146,7 @@ KEYS = jwt.PyJWKClient(f"{ISSUER}/.well-known/jwks.json", lifespan=3600)
 
 
 def verify(token):
-    """The claims of an access token; raises jwt.PyJWTError when anything about it is wrong."""
+    """The claims of an access token; raises jwt.PyJWTError if it is invalid."""
     if jwt.get_unverified_header(token).get("typ") != "at+jwt":
         raise jwt.InvalidTokenError("not an access token")
     key = KEYS.get_signing_key_from_jwt(token)

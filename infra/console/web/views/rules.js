@@ -96,8 +96,8 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
     condition: values.condition,
     action: { type: values["action.type"], ...(values["action.message"] && { message: values["action.message"] }) },
   });
-  // The API replaces the whole list, so changes start from the list read last and lose no other
-  // rule.
+  // The API replaces the whole list, so changes start from the last list read, to keep the other
+  // rules.
   let current = rules;
   const reread = async () => (current = (await read()).sign_up_rules);
   const write = (list) => ({ config: { sign_up_rules: list } });

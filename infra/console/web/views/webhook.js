@@ -89,7 +89,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 
 /**
  * Redelivers failed events, page by page. Returns whether anything may have been delivered. Skips
- * events that fail after the start, so that it ends.
+ * events that fail after the start, so that the work ends.
  */
 function replayAllFailed(api, place) {
   const period = h(

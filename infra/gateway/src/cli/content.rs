@@ -18,7 +18,7 @@ use crate::say::say;
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Replace all content with a folder's: site.toml, apps.toml, blog/*.md, and the images they
-    /// refer to. Only what has changed is written. Posts with `draft = true` are checked, but not
+    /// refer to. Only changes are written. Posts with `draft = true` are checked, but not
     /// published; a post with a future date appears at that time
     Publish {
         folder: PathBuf,

@@ -10,12 +10,12 @@ use model::limit::Rule;
 /// read only `GATELET_CONSOLE`.
 const OWN: &str = "
 | `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
-| `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
-| `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | made at the first start |
-| `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | made at the first start |
-| `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses too, as `--remote-pages` | none |
+| `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | generated at the first start |
+| `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | generated at the first start |
+| `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | generated at the first start |
+| `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses as well, as `--remote-pages` | none |
 | `GATELET_TRUSTED_PROXIES` | networks of proxies, separated by commas, whose `X-Forwarded-For` names the client, as `--trusted-proxy` | none |
-| `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | made at the first start |
+| `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | generated at the first start |
 | `GATELET_LOG` | what is logged: `off`, `error`, `warn`, `info`, `debug`, `trace`, or for single modules `warn,gateway=debug` | `warn,dynoxide=error` |
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` asks | `http://127.0.0.1:8787` |
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |

@@ -12,7 +12,7 @@ pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).map_err(|_| anyhow!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
-/// Parses an id as shown by `gateway LIST`; `kind` names what it identifies, such as `a team`.
+/// Parses an id as shown by `gateway LIST`; `kind` is the kind of object, such as `a team`.
 pub(super) fn id<T, E>(id: &str, parse: impl FnOnce(&str) -> Result<T, E>, kind: &str, list: &str) -> anyhow::Result<T> {
     parse(id).map_err(|_| anyhow!("{id:?} is not the id of {kind}: `gateway {list}` shows the ids"))
 }

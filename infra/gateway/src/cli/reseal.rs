@@ -2,7 +2,7 @@
 //! authenticates the links of audit trails with the current one. After that, the previous secret
 //! can be dropped.
 //!
-//! The command can be stopped and restarted at any time, as it skips what the current secret
+//! The command can be stopped and restarted at any time, as it skips values that the current secret
 //! already protects. Servers may keep running, provided that every server has the current secret.
 
 use anyhow::ensure;

@@ -47,7 +47,7 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
         secret => secret?,
     };
     let source = if is_set { NAME.to_owned() } else { data.secret_file().display().to_string() };
-    let wrong = || format!("the deployment secret in {source} is not the one of this data: {}", advice(data));
+    let wrong = || format!("the deployment secret in {source} does not belong to this data: {}", advice(data));
     match check(store, &secret).await.with_context(wrong) {
         Err(error) if is_lost => tracing::warn!("{error:#}"),
         checked => checked?,

@@ -1,8 +1,7 @@
 //! Pictures for link previews of pages that have no image: the page's title and the site's name, in
 //! the site's colors.
 //!
-//! A picture's name contains a digest of what it shows, so there is no need to draw it to know
-//! whether it is already stored.
+//! A picture's name contains a digest of its content, so a stored picture need not be drawn again.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -89,7 +89,7 @@ fn examined(bytes: &[u8]) -> Result<ImageName, String> {
         Ok(ImageType::Webp) => Format::Webp,
         Ok(ImageType::Heif(Compression::Av1)) => Format::Avif,
         _ if is_svg(bytes) => return Err("is an SVG, which may contain scripts: publish it as PNG or WebP".to_owned()),
-        _ => return Err("is, by its content, none of PNG, JPEG, GIF, WebP and AVIF".to_owned()),
+        _ => return Err("is not a PNG, JPEG, GIF, WebP or AVIF file, judging by its content".to_owned()),
     };
     let size = imagesize::blob_size(bytes).map_err(|_| "is damaged: its size cannot be read".to_owned())?;
     let side = |length: usize| u32::try_from(length).ok().filter(|side| (1..=MAX_SIDE).contains(side));

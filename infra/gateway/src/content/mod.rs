@@ -42,7 +42,7 @@ pub use source::PublishError;
 /// relative to the URL that serves the site.
 pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let missing = || {
-        let what = if dir.is_dir() { "has no such file; every folder of content has one" } else { "does not exist" };
+        let what = if dir.is_dir() { "lacks this file, which every content folder needs" } else { "does not exist" };
         PublishError::in_file("site.toml", format!("the folder {} {what}", dir.display()))
     };
     let site = Source::read(dir, "site.toml")?.ok_or_else(missing)?;

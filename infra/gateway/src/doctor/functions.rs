@@ -50,7 +50,7 @@ fn client() -> Result<Client, String> {
     client.timeout(TIMEOUT).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
-/// The parameter's name, if this path segment is one.
+/// The parameter's name, if this path segment is a parameter.
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
@@ -117,11 +117,11 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     let found = async { client().ok()?.get(&url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     match found["keys"].as_array() {
-        None => report.fail("secret", format!("the keys that derive from the functions' secret cannot be read at {url}")),
+        None => report.fail("secret", format!("the keys derived from the functions' secret cannot be read at {url}")),
         Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
-            report.ok("secret", "GATELET_SECRET is the secret of the functions")
+            report.ok("secret", "GATELET_SECRET is the functions' secret")
         }
-        Some(_) => report.fail("secret", "the functions have a different secret than GATELET_SECRET"),
+        Some(_) => report.fail("secret", "the functions' secret differs from GATELET_SECRET"),
     }
 }
 

@@ -34,7 +34,7 @@ impl<W: Write> Report<W> {
         self.line("warn", subject, text)
     }
 
-    /// Reports that the service does not work, or that the check cannot read what it needs.
+    /// Reports that the service does not work, or that the check cannot read its data.
     pub(crate) fn fail(&mut self, subject: &str, text: impl Display) -> io::Result<()> {
         self.failures += 1;
         self.line("fail", subject, text)

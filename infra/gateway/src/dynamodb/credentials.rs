@@ -46,7 +46,7 @@ impl Credentials {
         Ok(Self { id, secret })
     }
 
-    /// Writes the variables with which other processes reach the table, for a shell to source.
+    /// Writes the variables that other processes need to reach the table, for a shell to source.
     pub(crate) fn write(&self, file: &Path, endpoint: &str) -> anyhow::Result<()> {
         let lines = [
             ("GATELET_TABLE", TABLE),

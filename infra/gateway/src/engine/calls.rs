@@ -1,4 +1,4 @@
-//! Determines from a call's name and body what it may write.
+//! Determines from a call's name and body which items it may write.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -61,10 +61,10 @@ fn parsed<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Option<T> {
 /// A change or a check of one item.
 #[derive(Deserialize)]
 struct Change<'a> {
-    /// Of an update, a deletion or a check.
+    /// The key, in an update, a deletion or a check.
     #[serde(rename = "Key", borrow)]
     key: Option<Key<'a>>,
-    /// Of an item that is put.
+    /// The item's key attributes, in a put.
     #[serde(rename = "Item", borrow)]
     item: Option<Key<'a>>,
 }

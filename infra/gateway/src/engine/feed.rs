@@ -8,8 +8,8 @@
 //! the engine has no call for it.
 //!
 //! At each write, the engine searches all records for the last number. In a file, [`index`] makes
-//! this fast: otherwise, each unprocessed record would delay all writes, including those that
-//! process it, and the queue would grow. In memory, there is no index.
+//! this fast: otherwise, each unprocessed record would delay all writes, including the writes of
+//! its own processing, and the queue would grow. In memory, there is no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};

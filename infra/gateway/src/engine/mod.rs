@@ -131,7 +131,7 @@ impl Engine {
         self.recent.is_writing()
     }
 
-    /// Whether this process reads the stream; it then remembers its position.
+    /// Whether this process reads the stream and keeps its position.
     pub fn has_feed(&self) -> bool {
         self.feed.is_on()
     }
@@ -171,8 +171,7 @@ impl Engine {
     }
 
     /// Keeps the items that the store reads, so that later reads of them are faster. Only for the
-    /// process that serves the file, of which there is one at a time; other processes announce
-    /// their writes to it.
+    /// process that serves the file (one at a time); other processes announce their writes to it.
     pub fn keep_items(&self, file: &Path) -> Result<(), Error> {
         let writers = Writers::watch(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         self.recent.begin(Some(writers));
@@ -223,8 +222,8 @@ impl Engine {
         }
     }
 
-    /// The engine itself, for tests. The store's reads do not see what is written through it if
-    /// they have already read the item.
+    /// The engine itself, for tests. After the store has read an item, its reads do not see changes
+    /// made through the engine.
     pub fn database(&self) -> Database {
         self.database.clone()
     }
@@ -264,8 +263,8 @@ impl Engine {
         self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
     }
 
-    /// Notes whether the engine is shared with other processes, and returns what was noted before.
-    /// The state of the stream does not show this, because the stream is also on if a project has a
+    /// Notes whether the engine is shared with other processes, and returns the previous note. The
+    /// state of the stream does not show this, because the stream is also on if a project has a
     /// webhook endpoint.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)

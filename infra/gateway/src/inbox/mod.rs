@@ -3,7 +3,7 @@
 //! Emails are rows of a separate `SQLite` database (`table`). An email is committed here before the
 //! outbox records it as sent. So even after a crash, every email reported as sent is in the inbox,
 //! and the next start can tell from the inbox whether an unfinished email was stored. With
-//! `--memory` the database is in memory.
+//! `--memory`, the database is in memory.
 
 pub mod api;
 mod lines;

@@ -19,7 +19,7 @@ use wire::environment::variable;
 use super::{Keys, Role, finish_deletion, first_project, new_key};
 use crate::saved_keys::SavedKeys;
 
-/// Which of some keys a project has, whether it accepts them or not.
+/// The given keys that a project has, whether it accepts them or not.
 struct KnownKeys(HashMap<Digest, ApiKey>);
 
 impl KnownKeys {
@@ -48,13 +48,13 @@ impl Keys {
     /// saved ones:
     ///
     /// - A key that is revoked, expired or of another kind is replaced by the saved one if the
-    ///   project accepts that, and otherwise by a new one. So a shell that has sourced an older
+    ///   project accepts it, and otherwise by a new one. So a shell that has sourced an older
     ///   `keys.env` does not bring revoked keys back, and the gateway's own pages always have
     ///   working keys.
     /// - A key that the project lacks replaces the saved one, which stops working.
     ///
-    /// If a deleted project with the same id has data left, deletes this first; nothing else may
-    /// write to the table until that is done.
+    /// Data left by a deleted project with the same id is deleted first; nothing else may write to
+    /// the table in the meantime.
     pub async fn start(&mut self, role: Role, saved: &SavedKeys, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -69,7 +69,7 @@ impl Keys {
             let old = old.filter(|old| old.expose_secret() != new.expose_secret() && known.opens(old, kind, clock.now()));
             match (old, known.get(&new)) {
                 (Some(_), Some(_)) => tracing::warn!(
-                    "the new {name} was a key of the project already, so the previous one stays valid: revoke it if necessary"
+                    "the new {name} was already a key of the project, so the previous one stays valid: revoke it if necessary"
                 ),
                 (Some(old), None) => {
                     let replace = store.replace_key(&project.id, &old, &new);
@@ -109,8 +109,8 @@ impl Keys {
     }
 
     /// Creates the project with these keys, or adds the missing ones to an existing project.
-    /// Returns whether the project is new. If a deleted project with the same id has data left,
-    /// deletes this first; nothing else may write to the table until that is done.
+    /// Returns whether the project is new. Data left by a deleted project with the same id is
+    /// deleted first; nothing else may write to the table in the meantime.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;

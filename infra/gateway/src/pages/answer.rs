@@ -1,4 +1,4 @@
-//! Responses that are HTML pages. Their headers allow browsers only what a page needs.
+//! Responses that are HTML pages. Their headers give browsers only the rights that a page needs.
 
 use axum::extract::Request;
 use axum::middleware::Next;

@@ -75,5 +75,5 @@ async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> 
         return response;
     }
     let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
-    pages.message(StatusCode::NOT_FOUND, "Page not found", "No page and no operation has this address.", &links)
+    pages.message(StatusCode::NOT_FOUND, "Page not found", "There is no page or operation at this address.", &links)
 }

@@ -17,7 +17,7 @@ use super::connections::{HeldBytes, Place};
 /// The size of a part, in bytes. The buffer of the connection takes four of them.
 const PART: usize = 16 << 10;
 
-/// The part of an answer's body that is not written yet.
+/// The unwritten rest of an answer's body.
 pub(super) struct UnwrittenBody {
     body: Body,
     /// The rest of the current frame.

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use super::connection::Connection;
 use super::timeouts::Timeouts;
 
-/// The number of descriptors reserved for things other than clients' connections: databases,
+/// The number of descriptors reserved for everything except clients' connections: databases,
 /// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
 /// The minimum and maximum number of connections in total, regardless of what the machine allows.
@@ -249,8 +249,8 @@ impl OpenConnections {
     }
 }
 
-/// What counts as one address: an IPv4 address, or an IPv6 /64 network, which is assigned to one
-/// customer.
+/// The network that counts as one address: an IPv4 address, or an IPv6 /64 network, which is
+/// assigned to one customer.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

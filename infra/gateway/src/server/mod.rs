@@ -164,7 +164,7 @@ impl Client {
         Ok(answer.map(|body| Body::new(UnwrittenBody::new(body, &self.place))))
     }
 
-    /// Runs a request in a task of its own, which keeps the place of its connection.
+    /// Runs a request in its own task, which keeps the place of its connection.
     async fn run(self: &Arc<Self>, request: Request<Body>) -> Response {
         let held = Arc::clone(self);
         let answer = self.router.clone().oneshot(request);

@@ -73,8 +73,8 @@ fn held(port: u16, first: &[u8]) -> TcpStream {
     stream
 }
 
-/// Each of three gateways ends one kind of waiting after two seconds, and the others after an hour,
-/// longer than any run of this test. `server::tests` has the real timeouts.
+/// Each of three gateways has one timeout of two seconds; its others are an hour, longer than any
+/// run of this test. `server::tests` tests the real timeouts.
 #[test]
 fn headers_bodies_and_idle_connections_time_out() {
     let upload_to_table = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";

@@ -12,9 +12,8 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 
 const MANY: usize = 400;
 
-/// Where the gateway is killed, one place after another, while it sends the same emails. The number
-/// after the colon says at which email since its start (for the expansion of the broadcast, at
-/// which step).
+/// The places where the gateway is killed, one after another, while it sends the same emails. The
+/// number after the colon counts emails since its start, or steps of the broadcast's expansion.
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",

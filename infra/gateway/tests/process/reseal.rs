@@ -95,7 +95,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let data = folder.data();
     let project = prepare(&data).await;
     let refused = |secret: &str| fails(&end_of(&mut with_secrets(&data, &["--listen", "127.0.0.1:0"], secret, None)));
-    assert!(refused(NEW).contains("GATELET_SECRET is not the one of this data"), "{}", refused(NEW));
+    assert!(refused(NEW).contains("GATELET_SECRET does not belong to this data"), "{}", refused(NEW));
     let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
 
     let lost = fails(&reseal(NEW, None));
@@ -111,7 +111,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
     assert_eq!(status, 200, "{signed_in}");
     assert!(fails(&reseal(OLD, None)).contains("2 sealed values"));
-    assert!(refused(OLD).contains("GATELET_SECRET is not the one of this data"), "{}", refused(OLD));
+    assert!(refused(OLD).contains("GATELET_SECRET does not belong to this data"), "{}", refused(OLD));
 }
 
 #[tokio::test]

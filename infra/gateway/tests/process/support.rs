@@ -142,7 +142,7 @@ impl Gateway {
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
     }
 
-    /// The variables with which a process reaches the table, if it is served.
+    /// The variables that a process needs to reach the table, if it is served.
     pub(crate) fn table_variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ENDPOINT_URL", self.line("DynamoDB")),

@@ -120,9 +120,9 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     let wrong = "the deployment secret of another folder";
     std::fs::write(&file, wrong).unwrap();
     let refused = fails(&run(&start));
-    assert!(refused.contains(&format!("the deployment secret in {} is not the one of this data", file.display())), "{refused}");
+    assert!(refused.contains(&format!("the deployment secret in {} does not belong to this data", file.display())), "{refused}");
     let refused = fails(&end_of(gateway(&start).env("GATELET_SECRET", wrong)));
-    assert!(refused.contains("the deployment secret in GATELET_SECRET is not the one of this data"), "{refused}");
+    assert!(refused.contains("the deployment secret in GATELET_SECRET does not belong to this data"), "{refused}");
     let (lost, token) = (folder.path("lost"), signed_up["refresh_token"].as_str().unwrap());
     succeeds(&run(&["import", "--from", &export, "--data", &lost]));
     for _ in 0..2 {

@@ -55,7 +55,7 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     // The setting survives a restart.
     let again = Gateway::start(&data);
     assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
-    // The operator can also open sign-up through the API, for example that of a gateway in memory.
+    // The operator can also open sign-up through the API, for example of a gateway in memory.
     let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
     memory.open_internal().await;
@@ -93,7 +93,7 @@ async fn the_operator_adds_a_second_administrator_to_a_team() {
     assert_eq!(succeeds(&command(&["team", "list", "--limit", "1"])).lines().count(), 2);
     succeeds(&command(&["team", "add", &team, "bob@example.com"]));
     assert_eq!(projects().await, 1);
-    assert!(fails(&command(&["team", "add", &team, "bob@example.com"])).contains("is a member of team"));
+    assert!(fails(&command(&["team", "add", &team, "bob@example.com"])).contains("is already a member of team"));
     assert!(fails(&command(&["team", "add", &team, "eve@example.com"])).contains("eve@example.com"));
     let missing = "00000000-0000-4000-8000-000000000000";
     assert!(fails(&command(&["team", "add", missing, "bob@example.com"])).contains("has no team"));

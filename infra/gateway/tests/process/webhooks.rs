@@ -1,6 +1,6 @@
 //! A gateway killed while it records and delivers webhook events, while a retry waits, and while an
-//! endpoint is off: each event arrives at least once, and a user's events arrive in order. Also, a
-//! gateway's connections to many endpoints.
+//! endpoint is off: each event arrives at least once, and a user's events arrive in order. Also
+//! tests a gateway's connections to many endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,8 +22,8 @@ use crate::support::{Folder, Gateway, gateway, variable};
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 /// The number of users created and renamed. Every second one is also deleted.
 const USERS: usize = 408;
-/// Where the gateway is killed, one place per start. The number after the colon says at which
-/// delivery (or claim of an endpoint) since its start.
+/// The places where the gateway is killed, one per start. The number after the colon counts
+/// deliveries (or claims of an endpoint) since its start.
 const PLACES: [&str; 12] = [
     "recording:3",
     "recorded:3",

@@ -52,8 +52,8 @@ pub(super) enum Command {
         /// earlier state
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         expect: Option<String>,
-        /// Another such link: it and earlier ones may be late, because you have checked the entries
-        /// that they cover
+        /// Another such link. It and earlier links may be late, because you have checked their
+        /// entries
         #[arg(long, value_name = "NUMBER:DIGEST", requires = "project")]
         accept_late: Option<String>,
     },
@@ -111,7 +111,7 @@ async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: O
     Ok(())
 }
 
-/// Verifies the trail of a project, or of every project that the table lists or has a trail of.
+/// Verifies the trail of a project, or of every project with a record or a trail in the table.
 async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLinks) -> anyhow::Result<()> {
     let (store, is_named) = (&tools.store, named.is_some());
     let projects = match named {

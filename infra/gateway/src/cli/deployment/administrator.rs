@@ -167,7 +167,7 @@ impl Administrator {
             ([user], _) => Ok(user.take()),
             ([], []) => bail!("no user of {} has the verified primary address {text:?}", self.place()),
             ([], strangers) => bail!(
-                "no user of {} has the verified primary address {text:?}; it is unverified, and anybody could have entered it, at {}: \
+                "no user of {} has the verified primary address {text:?}; these users have not verified it, and anybody could have entered it: {}; \
                  pass the id of the user you mean",
                 self.place(),
                 ids(strangers)

@@ -51,7 +51,7 @@ impl Api {
         let unreachable = || format!("cannot reach {}", self.url);
         let answer = request.send().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         let status = answer.status();
-        ensure!(!status.is_redirection(), "{} answers with a redirect ({status}): sign in to the URL that it leads to", self.url);
+        ensure!(!status.is_redirection(), "{} answers with a redirect ({status}): sign in to the URL it redirects to", self.url);
         let text = answer.text().await.map_err(reqwest::Error::without_url).with_context(unreachable)?;
         Ok((status.as_u16(), text))
     }

@@ -34,8 +34,8 @@ pub(crate) struct Login {
     /// Publishable client key of the project `internal`, if it requires one
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
-    /// Page on which you confirm, in a trusted domain of `internal`; by default, the page in the
-    /// first trusted domain or, without any, the console's
+    /// Page to confirm on, in a trusted domain of `internal`; by default, the page in the first
+    /// trusted domain or, without any, the console's
     #[arg(long, value_name = "URL")]
     page: Option<String>,
     /// Only print the link, instead of opening it in a browser

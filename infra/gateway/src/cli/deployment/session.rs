@@ -104,7 +104,7 @@ impl Session {
         let only = self.only_project().unwrap_or(project);
         ensure!(
             only == project,
-            "the data folder keeps the admin key of project {only} only: `gateway login {}` signs in to administer others",
+            "the data folder only has the admin key of project {only}: `gateway login {}` signs in to administer others",
             self.url()
         );
         Ok(())
@@ -181,11 +181,11 @@ impl Session {
     fn refusal(&self, status: u16, text: &str, project: Option<&ProjectId>) -> anyhow::Error {
         let body: Value = serde_json::from_str(text).unwrap_or_default();
         match (project, body["code"].as_str()) {
-            (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN")) if id.is_internal() => anyhow!(
-                "nobody administers the project `internal` over the API: its operator works in its data folder or table, with --data DIR or --table NAME"
-            ),
+            (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN")) if id.is_internal() => {
+                anyhow!("the project `internal` cannot be administered over the API: its operator uses --data DIR or --table NAME")
+            }
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
-                anyhow!("no team of yours owns project {id} at {}: `gateway project list` shows your projects", self.url())
+                anyhow!("none of your teams owns project {id} at {}: `gateway project list` shows your projects", self.url())
             }
             _ => self.api.refusal(status, &body),
         }
@@ -206,7 +206,8 @@ fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
     let saved = SavedKeys::read(Some(&file))?;
     let value = |name: &str| saved.value(name).with_context(|| format!("{} has no {name}: `gateway login URL` signs in", file.display()));
     let [.., admin] = Role::First.names();
-    let project = ProjectId::parse(&value(PROJECT_ID)?).with_context(|| format!("{PROJECT_ID} in {} is no project id", file.display()))?;
+    let project =
+        ProjectId::parse(&value(PROJECT_ID)?).with_context(|| format!("{PROJECT_ID} in {} is not a project id", file.display()))?;
     Ok((project, value(admin)?.into()))
 }
 

@@ -59,7 +59,7 @@ impl Operator {
                 bail!("project {} has no team {team}: `gateway team list` shows the ids", project.id)
             }
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::User) => bail!("user {} was deleted concurrently", user.id),
-            Err(Error::Conflict(_)) => bail!("user {} is a member of team {team} already", user.id),
+            Err(Error::Conflict(_)) => bail!("user {} is already a member of team {team}", user.id),
             Err(error) => return Err(error.into()),
         }
         say!("added user {} to team {team}", user.id);

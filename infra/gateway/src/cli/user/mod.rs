@@ -32,7 +32,7 @@ pub(super) enum Command {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// List users of a deployment, in the order in which they signed up
+    /// List users of a deployment, in the order of their sign-ups
     List(api::List),
     /// Show a user of a deployment
     Show(api::UserChoice),

@@ -60,16 +60,16 @@ struct State {
     /// The page of each partition that was read last.
     pages: Cache<String, (ReadPage, Page)>,
     groups: Vec<Group>,
-    /// The number of writes by other processes that had ended when everything was last forgotten.
+    /// The number of finished writes by other processes when the cache was last cleared.
     ended: Option<u64>,
 }
 
-/// The writes to the keys or to the partitions of a group.
+/// Counts of the writes to a group's keys or partitions.
 #[derive(Clone, Copy, Default)]
 struct Group {
-    /// How many are under way.
+    /// How many writes are running.
     under_way: u32,
-    /// How many have begun or ended.
+    /// How many times a write has begun or ended.
     changes: u64,
 }
 
@@ -237,7 +237,7 @@ impl State {
         Unknown { key: key.clone(), group, changes: self.groups[group].changes, asked_at: Instant::now() }
     }
 
-    /// Whether no write is running, or has begun or ended since the read began.
+    /// Whether no write is running, and none has begun or ended since the read began.
     fn is_unchanged<K>(&self, unknown: &Unknown<K>) -> bool {
         let group = self.groups[unknown.group];
         group.under_way == 0 && group.changes == unknown.changes

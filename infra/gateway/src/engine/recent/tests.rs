@@ -1,4 +1,4 @@
-//! Tests of which rows and pages are kept.
+//! Tests that rows and pages are kept, or not.
 
 use super::*;
 

@@ -80,7 +80,7 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     let changed = world.says(&["project", "set", &id, "display_name=Papers", "config.sign_up_enabled=false"]);
     assert_eq!(changed, "config.sign_up_enabled: true → false\ndisplay_name: \"Notes\" → \"Papers\"\n");
     let again = world.says(&["project", "set", &id, "display_name=Papers"]);
-    assert_eq!(again, "nothing changed, as the fields have these values already\n");
+    assert_eq!(again, "nothing changed: the fields already have these values\n");
     let set = world.json(&["project", "set", &id, "display_name=Papers", "--json"]);
     assert_eq!((&set["display_name"], &set["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
     assert_eq!(world.json(&["project", "show", &id]), set);
@@ -95,7 +95,7 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     assert!(world.fails(&["project", "delete", &second, "--confirm", &id]).contains("nothing was deleted"));
     world.says(&["project", "delete", &second, "--confirm", &second]);
     assert_eq!(world.says(&["project", "list"]), format!("{id}  Papers\n"));
-    assert!(world.fails(&["project", "show", &second]).contains("no team of yours owns project"));
+    assert!(world.fails(&["project", "show", &second]).contains("none of your teams owns project"));
 }
 
 #[tokio::test]
@@ -104,13 +104,13 @@ async fn projects_of_others_are_out_of_reach() {
     let foreign = world.gateway.line("Project");
     for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"], ["audit", "export"]] {
         let said = world.fails(&[&command[..], &["--project", &foreign]].concat());
-        assert!(said.contains(&format!("no team of yours owns project {foreign}")), "{said}");
+        assert!(said.contains(&format!("none of your teams owns project {foreign}")), "{said}");
         let said = world.fails(&[&command[..], &["--project", "internal"]].concat());
-        assert!(said.contains("nobody administers the project `internal` over the API"), "{said}");
+        assert!(said.contains("the project `internal` cannot be administered over the API"), "{said}");
     }
-    assert!(world.fails(&["project", "delete", &foreign, "--confirm", &foreign]).contains("no team of yours owns"));
-    assert!(world.fails(&["project", "set", &foreign, "display_name=Mine"]).contains("no team of yours owns"));
-    assert!(world.fails(&["user", "create", "eve@example.com", "--project", &foreign]).contains("no team of yours owns"));
+    assert!(world.fails(&["project", "delete", &foreign, "--confirm", &foreign]).contains("none of your teams owns"));
+    assert!(world.fails(&["project", "set", &foreign, "display_name=Mine"]).contains("none of your teams owns"));
+    assert!(world.fails(&["user", "create", "eve@example.com", "--project", &foreign]).contains("none of your teams owns"));
     assert!(world.fails(&["user", "list", "--project", "../internal"]).contains("is not a project id"));
 }
 

@@ -1,4 +1,4 @@
-//! The device alone, which all programs share.
+//! Only the device that all programs share.
 
 use std::time::Instant;
 

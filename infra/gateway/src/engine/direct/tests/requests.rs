@@ -133,7 +133,7 @@ fn filter() -> impl Strategy<Value = Option<&'static str>> {
     ]
 }
 
-/// The values of a query: those that its expressions name, with a few exceptions.
+/// The values named in a query's expressions, with a few exceptions.
 fn values(expressions: String) -> impl Strategy<Value = Option<Item>> {
     let all = [":pk", ":from", ":to", ":n"].into_iter().filter(|name| {
         let mut words = expressions.split(|c: char| c != ':' && !c.is_alphanumeric());
