@@ -57,9 +57,7 @@ impl Problem {
         let hint = match self {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
             Self::PostNotFound => "GET /api/v1/blog-posts lists all posts.",
-            Self::RouteNotFound | Self::Misspelt(PathSlip::None) => {
-                "The OpenAPI document lists all paths; API paths begin with /api/v1."
-            }
+            Self::RouteNotFound | Self::Misspelt(PathSlip::None) => "The OpenAPI document lists all paths; API paths begin with /api/v1.",
             Self::Misspelt(PathSlip::Slash) => "Remove the trailing slash from the path.",
             Self::Misspelt(PathSlip::Near { verb, path }) => return format!("Did you mean {verb} {path}?").into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
