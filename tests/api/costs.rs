@@ -107,6 +107,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
             // A paused clock jumps ahead while a socket is awaited, so no provider can be called.
             World::without_providers(Limits::standard()).await
         };
+        let world = world.of_functions();
         warm(&world, &event);
         let cost = measured(&world.app, &name, memory, async { drop(world.send(&event).await) }).await;
         let hashes = operation.is_some_and(|operation| operation.route.needs.has(Need::Hashing));
@@ -167,8 +168,10 @@ async fn cost_of_a_link() -> Cost {
     app.sign_up("ada@example.com").await;
     assert_eq!(app.link_trail().await, 1);
     app.advance(jiff::SignedDuration::from_hours(1));
+    let app = app.as_functions();
     app.sign_in("ada@example.com").await;
-    measured(&app, "workers-trail, one entry", 256, async { assert_eq!(app.link_trail().await, 1) }).await
+    let event = app.carrying_sessions();
+    measured(&app, "workers-trail, one entry", 256, async { assert_eq!(app.process_trail(&event).await.unwrap(), 1) }).await
 }
 
 /// A user's first refresh of the day, which counts the user and the selected team as active.

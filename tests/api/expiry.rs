@@ -69,7 +69,6 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("E", "CLAIM", Lasts),
     ("WORDS", "", Lasts),
     ("O", "CLAIM", Lasts),
-    ("R", "CLAIM", Expires),
     ("A", "CODE", Expires),
     ("S", "STATE", Expires),
     ("C", "CODE", Expires),

@@ -81,7 +81,9 @@ pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     for ((pk, sk), mut item) in app.table() {
         let Some(session) = sk.strip_prefix("SESSION#") else { continue };
         let fields = item.as_object_mut().unwrap();
-        ["digest", "gsi2pk", "gsi2sk", "trail"].map(|name| fields.remove(name));
+        for name in ["digest", "gsi2pk", "gsi2sk", "trail"] {
+            fields.remove(name);
+        }
         let project = pk.split('#').nth(1).unwrap();
         let id = session.replace('-', "");
         let digest = Digest::of(&format!("{}{PROOF}", selector(&id)));

@@ -196,7 +196,7 @@ impl TestApp {
     }
 
     /// The service as functions on AWS, on the same table: new sessions carry their trail entries,
-    /// which [`Self::add_carried`] adds to the trails.
+    /// which [`Self::process_trail`] adds to the trails.
     pub fn as_functions(&self) -> Self {
         let Parts { engine, .. } = self.parts();
         self.served_by(Service::new(Parts { engine: engine.carrying_entries(), ..self.parts() }))

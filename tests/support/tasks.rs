@@ -1,6 +1,7 @@
 //! The workers, run only on demand. The record of a run includes their use of the table.
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use wire::id::ProjectId;
 
 use crate::{TestApp, roles};
@@ -21,6 +22,29 @@ impl TestApp {
     /// Links the entries of a project's trail as the worker does; returns how many were linked.
     pub async fn try_link(&self, project: &ProjectId) -> Result<usize, store::Error> {
         roles::within(Some("workers-trail"), workers::trail::link(&self.app, project)).await
+    }
+
+    /// The stream's event of all new sessions that carry a trail entry.
+    pub fn carrying_sessions(&self) -> Value {
+        let carrying = self.table().into_iter().filter(|(_, item)| item.get("trail").is_some());
+        let record = |(number, ((pk, sk), item)): (usize, _)| {
+            json!({
+                "eventName": "INSERT",
+                "dynamodb": {
+                    "Keys": { "pk": { "S": pk }, "sk": { "S": sk } },
+                    "NewImage": item,
+                    "SequenceNumber": number.to_string(),
+                    "ApproximateCreationDateTime": self.now().as_second(),
+                },
+            })
+        };
+        json!({ "Records": carrying.enumerate().map(record).collect::<Vec<_>>() })
+    }
+
+    /// Adds the entries of an event of the stream to the trail and links them, as the worker does;
+    /// returns how many were linked.
+    pub async fn process_trail(&self, event: &Value) -> Result<usize, store::Error> {
+        roles::within(Some("workers-trail"), workers::trail::process(&self.app, event)).await
     }
 
     /// Records the events of all changes so far, as the webhook worker does; returns the number of

@@ -56,7 +56,7 @@ pub async fn handle(
         return Err(ROUTE.schema_error(&Problems::one("body.email", "must not be empty")).into());
     }
     let failures = Failures::for_email(&app, &access.project.id, &body.email);
-    let (attempt, (row, device)) = futures_util::try_join!(failures.begin(&access.prefetched), find(&access, &body.email))?;
+    let (attempt, (row, device)) = futures_util::try_join!(failures.begin(), find(&access, &body.email))?;
     let open = row.as_ref().filter(|row| !row.user.is_closed_to_passwords());
     let hash = open.and_then(|row| row.user.password.as_ref());
     let verdict = app.hasher.verify(hash, &body.password, access.project.dearest_bcrypt_cost).await;

@@ -79,10 +79,9 @@ impl Window {
         with_room(add(project, &self.counter), self.quota(), self.refusal())
     }
 
-    /// Takes back one counted request. Fails with [`Error::Conflict`] if none is counted any more.
-    pub fn take_back(&self, project: &ProjectId) -> Write {
-        let write = Write::update(counter_key(project, &self.counter), "ADD n :minus").on("n > :zero");
-        write.value(":minus", integer(-1)).value(":zero", integer(0))
+    /// Checks a count that includes the current request; [`Error::Limited`] if it exceeds the limit.
+    pub fn judge(&self, counted: u32) -> Result<(), Error> {
+        judge(&self.counter, self.before, counted)
     }
 
     fn quota(&self) -> u32 {
@@ -98,6 +97,12 @@ impl Window {
 /// `before`; [`Error::Limited`] if the limit is exceeded.
 pub fn judge(counter: &Counter, before: u32, counted: u32) -> Result<(), Error> {
     if counted <= counter.quota_after(before) { Ok(()) } else { Err(Error::Limited(counter.refusal_at(before, counted))) }
+}
+
+/// Takes back one counted request. Fails with [`Error::Conflict`] if none is counted any more.
+pub fn take_back(project: &ProjectId, counter: &Counter) -> Write {
+    let write = Write::update(counter_key(project, counter), "ADD n :minus").on("n > :zero");
+    write.value(":minus", integer(-1)).value(":zero", integer(0))
 }
 
 /// Resets the counts of the current and the previous window.
@@ -144,7 +149,7 @@ impl Store {
     /// to read.
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
         let (window, counted) = futures_util::try_join!(self.window(project, counter), self.count_alone(project, counter))?;
-        judge(counter, window.before, counted)
+        window.judge(counted)
     }
 
     /// The counter with the count of the previous window. Costs 1 unit to read.

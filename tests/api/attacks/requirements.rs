@@ -40,8 +40,8 @@ async fn every_sign_in_gets_a_new_refresh_token_with_130_secret_bits() {
     app.sign_up("ada@example.com").await;
     let mut tokens = Vec::new();
     for _ in 0..64 {
-        // The first 19 characters are also in the access token.
-        tokens.push(app.sign_in("ada@example.com").await.refresh_token.split_off(19));
+        // The first 64 characters are also in the access token.
+        tokens.push(app.sign_in("ada@example.com").await.refresh_token.split_off(64));
     }
     assert_random(&tokens, 26);
 }
@@ -255,7 +255,7 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
 }
 
 /// Fails each call to the table in turn. If authentication or counting fails, the request has no
-/// effect and returns no data.
+/// effect and returns no data. Only the count of a right password may fail to be taken back.
 #[tokio::test]
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -279,9 +279,12 @@ async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
                 assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
                 break;
             }
+            failed += 1;
+            if answer.status() == 200 && app.recorder.writes().last().is_some_and(|(_, body)| body.contains(":minus")) {
+                continue;
+            }
             assert!(answer.status() >= 500, "{path}, call {failed}: {} {}", answer.status(), answer.text());
             assert!(!answer.text().contains("token\":") && !answer.text().contains(&ada.user_id), "{}", answer.text());
-            failed += 1;
         }
         assert!(failed >= 1, "{path} makes no call to the table");
         app.recorder.clear();

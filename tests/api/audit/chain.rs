@@ -19,24 +19,24 @@ use wire::id::ProjectId;
 use super::rename;
 
 /// The result of a check, for each day and for the whole chain.
-pub(super) struct CheckResult {
+pub(crate) struct CheckResult {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
 impl CheckResult {
     /// The problems of all days and the chain.
-    pub(super) fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problems.iter().cloned()).collect()
     }
 
     /// Each day's numbers of entries, links and unlinked entries.
-    pub(super) fn counts(&self) -> Vec<(usize, usize, usize)> {
+    pub(crate) fn counts(&self) -> Vec<(usize, usize, usize)> {
         self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
     }
 }
 
-pub(super) async fn check(app: &TestApp) -> CheckResult {
+pub(crate) async fn check(app: &TestApp) -> CheckResult {
     check_with(app, app.project_id(), RecordedLinks::default()).await
 }
 

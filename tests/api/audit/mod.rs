@@ -2,7 +2,7 @@
 //! manipulations.
 
 mod activity;
-mod chain;
+pub(crate) mod chain;
 mod export;
 mod forged;
 mod late;

@@ -119,6 +119,11 @@ impl World {
         Twins::from_events().await.begin().await
     }
 
+    /// The same world, served by functions ([`TestApp::as_functions`]).
+    pub(crate) fn of_functions(self) -> Self {
+        Self { app: Arc::new(self.app.as_functions()), ..self }
+    }
+
     /// A snapshot of this world for others to start from.
     pub(crate) fn kept(self) -> FurnishedWorld {
         FurnishedWorld { snapshot: self.app.snapshot(), placeholders: self.placeholders }

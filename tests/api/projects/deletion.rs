@@ -61,9 +61,11 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
     assert_eq!(world.app.end_deletions().await, 0, "a request admitted earlier may still write");
     assert_eq!(left(&world.app, PROJECT), [("ENDINGS".to_owned(), format!("PROJECT#{PROJECT}"))]);
-    // Refresh tokens expire, so `left` omits them, but the deletion includes them.
-    let tokens = |items: &support::Items| items.keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
-    assert!(tokens(&before) > 0 && tokens(&world.app.table()) == 0);
+    // Sessions expire, so `left` omits them, but the deletion includes them.
+    let sessions = |items: &support::Items| {
+        items.keys().filter(|(pk, sk)| pk.starts_with(&format!("U#{PROJECT}")) && sk.starts_with("SESSION#")).count()
+    };
+    assert!(sessions(&before) > 0 && sessions(&world.app.table()) == 0);
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
     assert_eq!(twin.send("projects/current-read").await.status(), 200);
 

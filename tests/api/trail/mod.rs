@@ -3,6 +3,7 @@
 //! sign-ups.
 
 mod accounts;
+mod carried;
 mod failures;
 mod operations;
 

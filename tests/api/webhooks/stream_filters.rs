@@ -13,11 +13,11 @@ use support::receiver::Receiver;
 
 use super::{create_user, endpoint_at};
 
-/// The patterns of the worker's event source mapping.
-fn filters() -> Vec<Value> {
+/// The patterns of a worker's event source mapping.
+fn filters(stream: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(root().join("infra/stacks/workers.yaml")).unwrap();
     let stack: Value = serde_saphyr::from_str(&text).unwrap();
-    let filters = &stack["Resources"]["WorkersOutboxStream"]["Properties"]["FilterCriteria"]["Filters"];
+    let filters = &stack["Resources"][stream]["Properties"]["FilterCriteria"]["Filters"];
     let pattern = |filter: &Value| serde_json::from_str(filter["Pattern"].as_str().unwrap()).unwrap();
     filters.as_array().unwrap().iter().map(pattern).collect()
 }
@@ -87,7 +87,7 @@ async fn change_owned_keys(app: &TestApp, path: &str, (owner, id): (&str, &str))
 
 #[tokio::test]
 async fn every_change_that_makes_an_event_passes_the_filters() {
-    let (app, receiver, filters) = (TestApp::start().await, Receiver::start().await, filters());
+    let (app, receiver, filters) = (TestApp::start().await, Receiver::start().await, filters("WorkersOutboxStream"));
     endpoint_at(&app, &receiver, &[]).await;
     make_changes(&app).await;
     while let Some(batch) = app.changes().await {
@@ -103,4 +103,30 @@ async fn every_change_that_makes_an_event_passes_the_filters() {
     let mut types: BTreeSet<String> = EventType::ALL.iter().map(|it| it.name().to_owned()).collect();
     types.remove(EventType::EndpointTest.name());
     assert_eq!(receiver.types().into_iter().collect::<BTreeSet<_>>(), types);
+}
+
+#[tokio::test]
+async fn the_trail_s_worker_gets_every_entry_once() {
+    let (app, receiver, filters) = (TestApp::start().await, Receiver::start().await, filters("WorkersTrailStream"));
+    endpoint_at(&app, &receiver, &[]).await;
+    app.sign_up("ada@example.com").await;
+    let functions = app.as_functions();
+    functions.sign_in("ada@example.com").await;
+    app.process_trail(&functions.carrying_sessions()).await.unwrap();
+    let ada = functions.sign_in("ada@example.com").await;
+    let refresh = app.client().with("x-stack-refresh-token", &ada.refresh_token);
+    assert_eq!(refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
+    let mut passed = Vec::new();
+    while let Some(batch) = app.changes().await {
+        for record in batch.event["Records"].as_array().unwrap() {
+            if filters.iter().any(|filter| matches(filter, record)) {
+                let image = &record["dynamodb"]["NewImage"];
+                let entry = if image["trail"].is_null() { &image["d"] } else { &image["trail"]["M"]["entry"] };
+                passed.push(entry["M"]["operation"]["S"].as_str().unwrap().to_owned());
+            }
+        }
+        app.record_batch(batch).await;
+    }
+    let expected = ["webhooks-endpoint-create", "auth-password-sign-up", "auth-password-sign-in", "auth-password-sign-in"];
+    assert_eq!(passed, expected);
 }

@@ -21,7 +21,7 @@ pub(crate) async fn prove<'a>(
 ) -> Result<Attempt<'a>, Error> {
     let (app, project) = (&access.app, &access.project.id);
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
-    let attempt = failures.begin(&app.store).await?;
+    let attempt = failures.begin().await?;
     let checked = Some(hash).filter(|_| !user.is_closed_to_old_passwords());
     if app.hasher.verify(checked, password, None).await == Verdict::Wrong {
         let count = app.store.count_wrong_password(project, user.id, Guess::OldPassword);

@@ -95,7 +95,7 @@ impl SecondFactorCode {
     ) -> Result<(Attempt<'a>, CorrectCode<'a>), Error> {
         let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
         // Counted before the code is compared, so that a flood of codes is not hashed.
-        let attempt = failures.begin(&access.app.store).await?;
+        let attempt = failures.begin().await?;
         if let Some(right) = self.compare(access, user, totp).await? {
             return Ok((attempt, right));
         }

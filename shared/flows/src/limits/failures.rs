@@ -2,8 +2,8 @@
 
 use model::email::any::AnyEmail;
 use model::limit::{Counter, Rule, Subject};
-use store::limit::{self, Window};
-use store::{Key, Store, Write};
+use store::Write;
+use store::limit;
 use tokio::sync::OwnedSemaphorePermit;
 use wire::id::{ProjectId, UserId};
 
@@ -26,8 +26,6 @@ pub struct Failures<'a> {
 #[must_use]
 pub struct Attempt<'a> {
     failures: &'a Failures<'a>,
-    /// The counter with the previous window's count; `None` if the limit is off.
-    window: Option<Window>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -55,20 +53,19 @@ impl<'a> Failures<'a> {
         Self { app, project, subject, counter }
     }
 
-    /// The key of the previous window's counter; `None` if the limit is off.
-    pub fn key_before(&self) -> Option<Key> {
-        self.counter.as_ref().map(|counter| limit::key_before(self.project, counter))
-    }
-
-    /// Counts an attempt; fails if the limit is reached. Reads the previous window's count from
-    /// `store`, where it may be prefetched. In one process, no more attempts than the quota are
-    /// checked at the same time: others wait, because most of them may be right.
-    pub async fn begin(&self, store: &Store) -> Result<Attempt<'_>, store::Error> {
-        let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, window: None, _place: None }) };
+    /// Counts an attempt; fails if the limit is reached. In one process, no more attempts than the
+    /// quota are checked at the same time: others wait, because most of them may be right.
+    pub async fn begin(&self) -> Result<Attempt<'_>, store::Error> {
+        let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, _place: None }) };
         let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();
-        let window = store.window(self.project, counter).await?;
-        self.app.store.write_unrecorded(window.count(self.project)).await?;
-        Ok(Attempt { failures: self, window: Some(window), _place: place })
+        let attempt = Attempt { failures: self, _place: place };
+        let store = &self.app.store;
+        let (before, counted) = futures_util::try_join!(store.window(self.project, counter), store.count_alone(self.project, counter))?;
+        match before.judge(counted) {
+            Ok(()) => Ok(attempt),
+            // Attempts beyond the limit must not keep the owner out for longer.
+            Err(error) => attempt.permit(async { Err(error) }).await,
+        }
     }
 
     /// For an email address that nobody signs in with: writes something in place of
@@ -99,9 +96,9 @@ impl Attempt<'_> {
     }
 
     async fn take_back(&self) -> Result<(), store::Error> {
-        let Failures { app, project, .. } = self.failures;
-        match &self.window {
-            Some(window) => app.store.write_unrecorded(window.take_back(project)).await,
+        let Failures { app, project, counter, .. } = self.failures;
+        match counter {
+            Some(counter) => app.store.write_unrecorded(limit::take_back(project, counter)).await,
             None => Ok(()),
         }
     }

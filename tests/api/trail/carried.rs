@@ -1,0 +1,162 @@
+//! Trail entries that new sessions carry when functions serve the requests, until the stream's
+//! worker adds them.
+
+use std::collections::BTreeSet;
+
+use jiff::SignedDuration;
+use model::limit::Limits;
+use model::trail::{Actor, Entry, Event, Target, TargetKind};
+use serde_json::{Value, json};
+use support::{InjectedError, TestApp};
+use wire::id::{ProjectId, SessionId, TrailEntryId, UserId};
+
+use super::{project_trail, trail};
+use crate::audit::chain::check;
+use crate::events::{PROJECT, World, events};
+
+/// The operations whose events begin a session.
+const BEGINNING: [&str; 9] = [
+    "auth-anonymous-sign-up",
+    "auth-cli-poll",
+    "auth-mfa-sign-in",
+    "auth-oauth-apple-native",
+    "auth-otp-sign-in",
+    "auth-passkey-sign-in",
+    "auth-password-sign-in",
+    "auth-password-sign-up",
+    "auth-session-create",
+];
+
+/// An entry without the ids of what its request creates.
+fn without_new_ids(mut entry: Entry) -> Entry {
+    entry.id = TrailEntryId::from(uuid::Uuid::nil());
+    if let Actor::User { session_id, .. } = &mut entry.actor {
+        *session_id = SessionId::from(uuid::Uuid::nil());
+    }
+    if entry.events.contains(&Event::Created) {
+        let nobody = UserId::from(uuid::Uuid::nil());
+        entry.user_id = Some(nobody);
+        entry.actor = Actor::Anonymous;
+    }
+    let is_session = |target: &Target| target.kind == TargetKind::Session;
+    entry.targets.iter_mut().filter(|target| is_session(target)).for_each(|target| target.id.clear());
+    entry
+}
+
+/// The entries that an event adds, and whether a new session carries them first.
+async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
+    let project = ProjectId::parse(PROJECT).unwrap();
+    let before: BTreeSet<_> = project_trail(&world.app, &project).await.into_iter().map(|entry| entry.id).collect();
+    world.send(event).await;
+    let event = world.app.carrying_sessions();
+    let is_carried = event["Records"] != json!([]);
+    if is_carried {
+        let written = project_trail(&world.app, &project).await.len();
+        assert_eq!(written, before.len(), "the request wrote an entry, too");
+        world.app.process_trail(&event).await.unwrap();
+    }
+    let after = project_trail(&world.app, &project).await.into_iter();
+    (after.filter(|entry| !before.contains(&entry.id)).map(without_new_ids).collect(), is_carried)
+}
+
+#[tokio::test]
+async fn a_session_carries_the_entry_that_its_request_would_write() {
+    let mut carrying = Vec::new();
+    for (name, event) in events().into_iter().filter(|(name, _)| name.starts_with("auth-")) {
+        let world = async || World::new(Limits::standard()).await;
+        let (found, is_carried) = added(&world().await.of_functions(), &event).await;
+        if is_carried {
+            assert_eq!((found.len(), &found), (1, &added(&world().await, &event).await.0), "{name}");
+            carrying.push(name);
+        }
+    }
+    carrying.sort_unstable();
+    assert_eq!(carrying, BEGINNING);
+}
+
+/// Two users who sign in at functions.
+async fn signed_in() -> TestApp {
+    let app = TestApp::start().await;
+    for name in ["ada", "bob"] {
+        app.sign_up(&format!("{name}@example.com")).await;
+    }
+    app.link_trail().await;
+    let app = app.as_functions();
+    for name in ["ada", "bob"] {
+        app.sign_in(&format!("{name}@example.com")).await;
+    }
+    app
+}
+
+// Waits between attempts take no time on a paused clock.
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_fails_at_any_write_adds_every_entry_once() {
+    let world = signed_in().await;
+    let (event, world) = (world.carrying_sessions(), world.snapshot());
+    for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {
+        for write in 0..6 {
+            let app = TestApp::start_from(&world, Limits::off()).await;
+            app.recorder.break_writes(write, 40, fault.clone());
+            app.process_trail(&event).await.ok();
+            app.recorder.clear();
+            // The stream delivers the batch again.
+            app.process_trail(&event).await.unwrap();
+            app.process_trail(&event).await.unwrap();
+            let entries = trail(&app).await;
+            assert_eq!(entries.len(), 4, "write {write}");
+            assert_eq!(entries.iter().filter(|entry| entry.events == [Event::SignIn]).count(), 2, "write {write}");
+            assert_eq!(check(&app).await.counts(), [(4, 2, 0)], "write {write}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_entry_added_late_is_linked_behind_later_ones() {
+    let app = signed_in().await;
+    app.advance(SignedDuration::from_mins(30));
+    app.configure(json!({ "config": { "audit_log_retention_days": 5 } })).await;
+    assert_eq!(app.link_trail().await, 1);
+    app.advance(SignedDuration::from_mins(30));
+    let event = app.carrying_sessions();
+    assert_eq!(app.process_trail(&event).await.unwrap(), 2);
+    assert_eq!(app.process_trail(&event).await.unwrap(), 0, "delivered again");
+    let found = check(&app).await;
+    assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(5, 3, 0)]));
+}
+
+/// Whoever can write to the table must not be able to add entries to the past.
+#[tokio::test]
+async fn an_entry_older_than_the_stream_is_not_linked() {
+    let app = signed_in().await;
+    let event = app.carrying_sessions();
+    app.advance(SignedDuration::from_hours(26));
+    app.configure(json!({ "config": { "audit_log_retention_days": 5 } })).await;
+    app.link_trail().await;
+    app.process_trail(&event).await.unwrap();
+    assert_eq!(check(&app).await.counts().iter().map(|day| day.2).sum::<usize>(), 2);
+}
+
+#[tokio::test]
+async fn a_deleted_project_gets_no_entries() {
+    let world = World::new(Limits::off()).await.of_functions();
+    assert_eq!(world.send("auth/password-sign-in").await.status(), 200);
+    let event = world.app.carrying_sessions();
+    assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
+    world.app.end_deletions().await;
+    let items = || world.app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("P#{PROJECT}#TRAIL"))).count();
+    let before = items();
+    world.app.process_trail(&event).await.unwrap();
+    assert_eq!(items(), before);
+}
+
+#[tokio::test]
+async fn the_first_use_of_a_session_removes_the_entry() {
+    let app = signed_in().await;
+    let carrying = |event: &Value| event["Records"].as_array().unwrap().len();
+    assert_eq!(carrying(&app.carrying_sessions()), 2);
+    let ada = app.sign_in("ada@example.com").await;
+    let refresh = app.client().with("x-stack-refresh-token", &ada.refresh_token);
+    assert_eq!(carrying(&app.carrying_sessions()), 3);
+    assert_eq!(refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
+    assert_eq!(carrying(&app.carrying_sessions()), 2);
+}
