@@ -52,6 +52,7 @@ struct Context {
     timeout: u16,
     /// The name of the stream's reader, for the alarm when it falls behind.
     changes_name: &'static str,
+    trail_name: &'static str,
 }
 
 /// An area as a resource of the root stack.
@@ -256,6 +257,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         hashing_memory: HASHING_MEMORY,
         timeout: TIMEOUT,
         changes_name: CHANGES.name,
+        trail_name: TRAIL.name,
     }
 }
 

@@ -6,9 +6,9 @@
 //! | claim of a refresh token, from earlier versions | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id |
 //! | claim from still earlier versions | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! All of these items expire by TTL when the session reaches its maximum age. A claim has the
+//! All of these items expire by TTL when the session reaches its maximum age. A session has the
 //! digest of the whole token, which is compared in constant time; earlier versions put the digest
-//! into the key.
+//! into the claim or its key.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -47,7 +47,8 @@ pub(crate) fn older_claim_key(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::older_selector(session))
 }
 
-/// The key under which a refresh token's claim is looked up first.
+/// The key of the item that is read first for a refresh token: its session, or its claim if it is
+/// from an earlier version.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     match (refresh_token::session_in(token), refresh_token::older_selector_in(token)) {
         (Some((user, session)), _) => session_key(project, user, session),

@@ -26,7 +26,7 @@ async fn endpoint(app: &TestApp, body: Value) -> Value {
 }
 
 /// Creates an endpoint at a receiver for these event types.
-async fn endpoint_at(app: &TestApp, receiver: &Receiver, types: &[&str]) -> Value {
+pub(crate) async fn endpoint_at(app: &TestApp, receiver: &Receiver, types: &[&str]) -> Value {
     endpoint(app, json!({ "url": receiver.url, "event_types": types })).await
 }
 

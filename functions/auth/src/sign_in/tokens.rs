@@ -4,7 +4,6 @@
 use errors::{Error, KnownError};
 use flows::{App, limits};
 use jiff::Timestamp;
-use model::limit::Rule;
 use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
@@ -137,8 +136,8 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, last_day) = futures_util::try_join!(
-        limits::by_secret(app, &project.id, Rule::Token, token),
+    limits::refresh(app, &project.id, token)?;
+    let (session, last_day) = futures_util::try_join!(
         app.store.touch_session(&project.id, claim, idle_since, now),
         app.store.last_day(&project.id, claim.user_id),
     )?;

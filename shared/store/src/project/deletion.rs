@@ -155,8 +155,8 @@ impl Purger<'_> {
         Ok(())
     }
 
-    /// Deletes the items of a partition and, before each session of a user, the claim to its
-    /// refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
+    /// Deletes the items of a partition and, before each session of a user from an earlier version,
+    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
     /// `last`, through which the partition is found, is deleted last. Returns whether the partition
     /// is empty: `false` if time runs out, which is checked only after the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
