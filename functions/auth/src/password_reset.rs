@@ -7,7 +7,7 @@
 //! password immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Need, Route};
 use api::product::code_access::{CodeAccess, ResetCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -17,7 +17,6 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{redeemed, taken_error};
-use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
@@ -36,12 +35,12 @@ use wire::id::ProjectId;
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from an email")
     .limit(Limit::Code)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -67,8 +66,8 @@ pub async fn handle(
     let failures = Failures::for_email(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(|attempt| {
+        if attempt > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }
         let (user, told) = reset(&access.access, &stored, &row, hash.clone()).await?;

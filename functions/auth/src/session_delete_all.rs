@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -12,8 +12,6 @@ use flows::literal::{SUCCESS, Success};
 use model::limit::Limit;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
-use wire::level::Level;
-use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
     .summary("Ends all sessions of a user except the current one")
@@ -28,24 +26,17 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Whether to end the current session as well. Default: `false`.
-    #[schema(value_type = Option<bool>)]
-    include_current: Option<Param<bool>>,
+    include_current: Flag,
 }
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, EndQuery>) -> Result<Json<Success>, Error> {
-    let user_id = match query.user_id {
-        None if access.level >= Level::Server => {
-            return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
-        }
-        user => access.user_id(user.unwrap_or(UserRef::Me))?,
-    };
+    let user_id = access.named_user(query.user_id, &ROUTE)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let current = access.user.as_ref().filter(|current| current.row.user.id == user_id).map(|current| current.session.id);
-    let kept = current.filter(|_| !query.include_current.is_some_and(|include| include.0));
+    let kept = current.filter(|_| !query.include_current.is_set());
     change_as(&access, row, missing, |user| {
         user.end_sessions(kept);
         Ok(ExtraWrites::default())

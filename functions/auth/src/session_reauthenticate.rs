@@ -9,7 +9,7 @@
 //! the session could add one and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Need, Route};
 use api::product::{Access, Client, Input};
 use crypto::password::Password;
 use deserr::Deserr;
@@ -26,14 +26,14 @@ use store::{Label, Write, code, optimistic, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse};
 use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves again that the session belongs to the signed-in user")
     .limit(Limit::SignIn)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
@@ -43,7 +43,7 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
         ErrorCode::PasswordConfirmationMismatch,
     ])
     .errors(SECOND_FACTOR_ERRORS)
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 /// Set exactly one of the fields.
 #[wire::optional]
@@ -135,8 +135,8 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let proved = proof.check(round, Some(current.row.user.id)).await?;
+    optimistic!(|attempt| {
+        let proved = proof.check(attempt, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;
         let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;
         proof.redeem(&proved, &proved.user, vec![session]).await.map(|()| Json(SUCCESS))

@@ -11,7 +11,6 @@ use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use email::render::Sources;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch, MailDocument};
 use serde::Serialize;
@@ -40,8 +39,8 @@ pub async fn handle(
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
     let changing = ChangeTarget { kind: DocumentKind::Template, id: path.id, if_match };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = changing.row(&access, round).await?;
+    optimistic!(|attempt| {
+        let row = changing.row(&access, attempt).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;
         let rendered_html = html_of(&access, body.theme(), &template).await?;

@@ -62,7 +62,7 @@ pub struct Code(SecretString);
 /// The text does not have the length of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
-pub struct NotACode;
+pub struct CodeTextRefusal;
 
 impl Code {
     /// A code that this service has generated, or derived from another code.
@@ -73,9 +73,9 @@ impl Code {
     /// Parses a code as people type, copy and paste it: in upper or lower case, with spaces and
     /// dashes ([`typed`]), and with the letters that Crockford's base32 omits because they look
     /// like digits.
-    pub fn parse(text: &str) -> Result<Self, NotACode> {
+    pub fn parse(text: &str) -> Result<Self, CodeTextRefusal> {
         if text.len() > MAX_PASTED {
-            return Err(NotACode);
+            return Err(CodeTextRefusal);
         }
         let digit = |letter| match letter {
             'o' => '0',
@@ -83,7 +83,7 @@ impl Code {
             other => other,
         };
         let text: String = typed(text).to_lowercase().chars().map(digit).collect();
-        if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(NotACode) }
+        if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(CodeTextRefusal) }
     }
 
     /// The complete code, nonce included.
@@ -123,6 +123,7 @@ impl Code {
 wire::deserr_from!(Code, String, |text| Self::parse(&text));
 
 /// A code, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCode {
     /// The purpose of the code.
@@ -130,13 +131,10 @@ pub struct StoredCode {
     /// The email address that the code was sent to.
     pub email: Email,
     /// The account that the code is for; absent for a sign-in that will create one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The contact channel to verify; absent for other purposes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_id: Option<ChannelId>,
     /// When the code expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the code has been redeemed.
     #[serde(default)]

@@ -14,10 +14,10 @@
 
 use std::time::Duration;
 
-use api::http::Route;
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Need, Route};
 use api::product::header_family::is_of_older_sdk;
-use api::product::input::Param;
+use api::product::input::Flag;
 use api::product::{Access, Client};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -66,7 +66,7 @@ const ERRORS: &[ErrorCode] = &[
 /// The route of an operation that returns a token.
 pub(crate) const fn returns_token(route: Route) -> Route {
     route
-        .calls_providers()
+        .needs(&[Need::Providers])
         .leaves_no_trail("refreshing a provider's token does not change the account")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(ERRORS)
@@ -301,13 +301,12 @@ pub struct TokenQuery {
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
     /// seconds of such a request, the provider is asked about the new token only once; its answer
     /// is used for the rest of that time.
-    #[schema(value_type = Option<bool>)]
-    refresh: Option<Param<bool>>,
+    refresh: Flag,
 }
 
 impl TokenQuery {
     pub(crate) fn has_failed(&self) -> bool {
-        self.refresh.is_some_and(|Param(refresh)| refresh)
+        self.refresh.is_set()
     }
 }
 

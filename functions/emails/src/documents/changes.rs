@@ -9,7 +9,6 @@ use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
@@ -117,7 +116,6 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
 #[deserr(deny_unknown_fields)]
 pub struct DocumentsQuery {
     /// 1 to 1,000. Default: 1,000, more than a project has. A page also ends at 1 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -165,9 +163,9 @@ pub(crate) struct ChangeTarget {
 }
 
 impl ChangeTarget {
-    /// The document before the change, as read in this round; `round` counts from zero.
-    pub(crate) async fn row(&self, access: &Access<Admin>, round: u32) -> Result<DocumentRow, Error> {
-        let row = row(access.table(round), access, self.kind, self.id).await?;
+    /// The document before the change, as read in this attempt; `attempt` counts from zero.
+    pub(crate) async fn row(&self, access: &Access<Admin>, attempt: u32) -> Result<DocumentRow, Error> {
+        let row = row(access.table(attempt), access, self.kind, self.id).await?;
         self.if_match.check(row.version)?;
         Ok(row)
     }
@@ -186,8 +184,8 @@ pub(crate) async fn update(
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<MailDocument, Error> {
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = changing.row(access, round).await?;
+    optimistic!(|attempt| {
+        let row = changing.row(access, attempt).await?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
         changing.write(access, row, changed.clone()).await?;
         Ok(changed)

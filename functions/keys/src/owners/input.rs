@@ -13,7 +13,6 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{OwnedKeyId, TeamId};
-use wire::level::Level;
 use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
@@ -27,7 +26,6 @@ pub struct KeyPath {
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
     /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
-    #[schema(value_type = Option<String>)]
     pub(crate) user_id: Option<UserRef>,
 }
 
@@ -41,12 +39,7 @@ pub struct TeamQuery {
 /// The user whose keys a request is about.
 pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) -> Result<Owner, KnownError> {
     limited_to(access)?;
-    let user = match user {
-        Some(user) => user,
-        None if access.level == Level::Client => UserRef::Me,
-        None => return Err(route.schema_error(&Problems::one("query.user_id", "is required"))),
-    };
-    access.user_id(user).map(Owner::User)
+    access.named_user(user, route).map(Owner::User)
 }
 
 /// The purpose of a key, in its creator's words.
@@ -94,14 +87,11 @@ pub struct KeyPatch {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
     /// Only `true` is accepted: a revoked key cannot be restored.
-    #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
     /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
     /// until the new time.
-    #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
     /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
-    #[schema(value_type = Option<Vec<String>>)]
     pub(crate) scopes: Option<Scopes>,
 }
 

@@ -11,7 +11,7 @@ use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::{Context, MAX_ATTEMPTS};
+use flows::context::Context;
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refusal, Scope};
 use model::project::config::permissions::definition_path;
 use model::trail::TargetKind;
@@ -55,7 +55,6 @@ pub struct PermissionPatch {
     /// A new id. The permission's grants are kept.
     id: Option<PermissionId>,
     /// At most 256 characters; `null` for none.
-    #[schema(value_type = Option<String>)]
     description: Change<String>,
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
@@ -71,7 +70,6 @@ pub struct PermissionPath {
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
     /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -170,8 +168,8 @@ async fn change<T>(
 ) -> Result<T, Error> {
     let Context { app, project, project_version: mut version, .. } = access.into_context();
     let mut project = Arc::unwrap_or_clone(project);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(|attempt| {
+        if attempt > 0 {
             let row = app.store.project(&project.id).await?;
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
             (project, version) = (row.project, row.version);

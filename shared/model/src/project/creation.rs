@@ -11,7 +11,7 @@ use crate::project::config::Levels;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::patch::ProjectPatch;
-use crate::setting::{Deployment, InvalidSetting};
+use crate::setting::{Deployment, SettingRefusal};
 
 /// The body of a request for a new project.
 #[wire::optional]
@@ -23,19 +23,14 @@ pub struct NewProject {
     /// The team that owns the project. The user must be a member.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo.
-    #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo.
-    #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds.
-    #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds.
-    #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
     pub is_production_mode: Option<bool>,
@@ -53,7 +48,7 @@ impl NewProject {
     /// The new project and the levels of its configuration, or the first invalid setting. Settings
     /// in the request are stored in the levels even if they equal the default, so that no push to
     /// the branch changes them.
-    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
+    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), SettingRefusal> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {
             display_name: Some(self.display_name),

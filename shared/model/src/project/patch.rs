@@ -8,7 +8,7 @@ use wire::change::Change;
 use crate::project::Project;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
-use crate::setting::{Deployment, InvalidSetting, invalid, set, set_url};
+use crate::setting::{Deployment, SettingRefusal, invalid, set, set_url};
 use crate::text::line;
 
 /// The body of an update; absent fields keep their values.
@@ -19,19 +19,14 @@ pub struct ProjectPatch {
     /// The name that users see, one line of 1 to 256 characters.
     pub display_name: Option<String>,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
     pub is_production_mode: Option<bool>,
@@ -51,7 +46,7 @@ impl ProjectPatch {
     }
 
     /// The project with these changes, or the first invalid setting.
-    pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, InvalidSetting> {
+    pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, SettingRefusal> {
         if let Some(name) = self.display_name {
             line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
             project.display_name = name;

@@ -29,6 +29,7 @@ use crate::user::values::DisplayName;
 pub const NAMELESS: &str = "Personal team";
 
 /// A team of users, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Team {
     /// The id of the team.
@@ -36,17 +37,13 @@ pub struct Team {
     /// The name: one line of at most 256 characters, possibly empty.
     pub display_name: String,
     /// When the team was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// The user who created the team with client access; the team counts against this user's quota.
     /// Absent if a server or a project setting created the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub founder: Option<UserId>,
     /// The picture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of the picture, if this service stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
     /// Metadata that members' clients read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
@@ -66,19 +63,16 @@ pub struct Team {
 }
 
 /// A member of a team, without the permissions.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// When the user joined.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: Timestamp,
     /// The name in this team; absent if the user's own name is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The picture in this team; absent if the user's own picture is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of that picture, if this service stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
 }
 
@@ -132,22 +126,17 @@ pub struct NewTeam {
     /// The first member, as a user id or `me`. Default: a client's own user, or no member for a
     /// server. The first member gets the permissions of team creators in the project. Clients can
     /// only create teams for their own user.
-    #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
@@ -159,19 +148,15 @@ pub struct TeamPatch {
     /// The name, one line of at most 256 characters; may be empty.
     pub display_name: Option<TeamName>,
     /// The picture, in the same form as for a new team; `null` removes it.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB, replaced as
     /// a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
@@ -221,7 +206,6 @@ pub struct MemberProfilePatch {
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB. `null` for the user's own picture.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
 }
 
