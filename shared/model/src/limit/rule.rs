@@ -125,8 +125,8 @@ pub enum Rule {
     ReadNetwork,
     /// Notices to one mailbox of a user, at a verified address.
     Notice,
-    /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
-    /// versions, from an IP address.
+    /// Wrong keys, unknown projects, flows and links, reads without a session of what does not
+    /// exist, reports of exposed API keys, and checks of versions, from an IP address.
     Unproved,
     /// Requests counted by [`Self::Unproved`] and [`Self::TokenUnknown`], from a network.
     UnprovedNetwork,
@@ -205,7 +205,7 @@ impl Rule {
             Self::SignInUser => ("sign-in-user", Limit::SignIn, Rate::new(60, 600), "Reauthentications and set-ups of second factors by a user"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords and second factors of an account"),
             Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested from an IP address"),
-            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested from a network (IPv4 /24, IPv6 /48)"),
+            Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested from a network (IPv4 /24, IPv6 /48), also by sign-ups"),
             Self::SendCodeDomain => ("send-code-domain", Limit::SendCode, Rate::new(200, 3600), "Emails to unverified recipients at one domain other than a mail provider's, caused by clients"),
             Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Emails with a code to one recipient, requested by clients"),
             Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Emails with a code, invitations and test emails to one recipient, requested by servers"),
@@ -246,8 +246,8 @@ impl Rule {
             Self::ReadAddress => ("read-address", Limit::Read, Rate::new(4800, 600), "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count"),
             Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
             Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more says that others were left out"),
-            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
-            Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and tokens, and checks of versions from a network (IPv4 /24, IPv6 /48)"),
+            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address"),
+            Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)"),
         }
     }
 
