@@ -126,6 +126,16 @@ A web ACL (`firewall.yaml`) with its rate rule rejects an address before it caus
 costs; `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first
 two attacks.
 
+## Emails of servers
+
+The gate of emails (`shared/flows/src/email/gate.rs`) counts the recipient of each code and notice,
+but not of what a server sends to its own users: a project that imports its users writes to
+thousands of unverified addresses at one company at once, and counting each would cost a write more.
+Their number is limited by the project's quota, 200 an hour for a new project. Where sign-up at
+`internal` is open, anybody can own projects, up to 100 with each team, and send a stranger what
+their quotas allow together. If you do not know everyone who signs up there, close sign-up and
+create the projects yourself.
+
 ## Public content
 
 All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a

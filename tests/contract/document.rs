@@ -1,6 +1,6 @@
 //! The OpenAPI document has every operation exactly once, and every error code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use api::content::Problem;
@@ -196,4 +196,33 @@ fn every_field_and_parameter_is_described() {
 fn event_types_are_documented_under_their_names() {
     let names: Vec<_> = EventType::ALL.iter().map(|event| event.name()).collect();
     assert_eq!(document()["components"]["schemas"]["EventType"]["enum"], json!(names));
+}
+
+/// The names of all fields of requests, with their schemas.
+fn fields_of_requests(document: &Value) -> Vec<(String, Value)> {
+    let (mut waiting, mut fields, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    documented(document).iter().for_each(|(.., operation)| references(&operation["requestBody"], &mut waiting));
+    while let Some(name) = waiting.pop() {
+        if seen.insert(name.clone()) {
+            let schema = document.pointer(name.trim_start_matches('#')).unwrap();
+            references(schema, &mut waiting);
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            fields.extend(properties.map(|(field, schema)| (field.clone(), schema.clone())));
+        }
+    }
+    fields
+}
+
+/// A module that is stored as HTML would be sent to customers.
+#[test]
+fn every_source_of_an_email_in_a_request_refuses_modules() {
+    let is_source = |name: &str| name == "html" || name.ends_with("html_source") || name.ends_with("tsx_source");
+    let mut found = 0;
+    for (name, schema) in fields_of_requests(&document()).iter().filter(|(name, _)| is_source(name)) {
+        let mut names = Vec::new();
+        references(schema, &mut names);
+        assert_eq!(names, ["#/components/schemas/HtmlSource"], "{name}: {schema}");
+        found += 1;
+    }
+    assert!(found > 10, "{found}");
 }

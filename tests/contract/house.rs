@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
 use infra::checked_in::root;
@@ -27,6 +28,17 @@ const UNKNOWN: [(&str, &[&str]); 8] = [
 /// The crates whose folders may depend on each other.
 const WITH_CYCLES: [&str; 2] = ["functions/auth", "shared/api"];
 const MAX_LINES: usize = 350;
+/// The tests that name addresses of other machines, with the reason why nothing connects to them.
+const FOREIGN: [(&str, &str); 8] = [
+    ("api/challenges/suspicion.rs", "senders of requests, in headers"),
+    ("api/challenges/turnstile.rs", "senders of requests, in headers"),
+    ("api/edge/small.rs", "a version"),
+    ("api/limits/mod.rs", "senders of requests, in headers"),
+    ("api/limits/places.rs", "senders of requests, in headers"),
+    ("api/limits/reads.rs", "senders of requests, in headers"),
+    ("api/limits/unknown.rs", "senders of requests, in headers"),
+    ("api/webhooks/endpoints.rs", "URLs of endpoints that get no events"),
+];
 
 /// The sources of the crate in a folder, without its binaries.
 fn sources(folder: &Path) -> Sources {
@@ -151,6 +163,60 @@ fn tests_are_beside_what_they_test() {
         ("a/c_tests.rs", ""),
     ]);
     assert_eq!(astray(&planted).collect::<Vec<_>>(), ["a::b", "a::c_tests"]);
+}
+
+/// The addresses of other machines in a source, without its comments. Loopback addresses are ours,
+/// and those for documentation (RFC 5737, RFC 3849) are nobody's.
+fn foreign_addresses(source: &str) -> Vec<IpAddr> {
+    let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let addresses = lines.flat_map(|line| {
+        // Sections of standards look like addresses.
+        let parts = line.split(|letter: char| !(letter.is_alphanumeric() || ".§".contains(letter)));
+        let bracketed = line.split('[').skip(1).filter_map(|rest| rest.split(']').next());
+        let in_brackets = bracketed.filter_map(|part| part.parse::<Ipv6Addr>().ok()).map(IpAddr::V6);
+        parts.filter_map(|part| part.parse::<Ipv4Addr>().ok()).map(IpAddr::V4).chain(in_brackets).collect::<Vec<_>>()
+    });
+    addresses.filter(|address| !is_ours_or_nobodys(*address)).collect()
+}
+
+fn is_ours_or_nobodys(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let is_for_documentation = matches!(address.octets(), [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _]);
+            address.is_loopback() || address.is_unspecified() || is_for_documentation
+        }
+        IpAddr::V6(address) => match address.to_ipv4_mapped() {
+            Some(mapped) => is_ours_or_nobodys(mapped.into()),
+            None => address.is_loopback() || address.is_unspecified() || address.segments()[..2] == [0x2001, 0xdb8],
+        },
+    }
+}
+
+/// A filter of addresses may break, and a test must not reach other machines then.
+#[test]
+fn no_test_names_an_address_that_is_not_ours() {
+    let folder = root().join("tests");
+    let mut found = BTreeSet::new();
+    for path in rust_files(&folder).into_iter().filter(|path| !path.iter().any(|part| part == "contract")) {
+        let name = path.strip_prefix(&folder).unwrap().display().to_string();
+        let foreign = foreign_addresses(&fs::read_to_string(&path).unwrap());
+        if !foreign.is_empty() {
+            assert!(FOREIGN.iter().any(|(file, _)| *file == name), "tests/{name} names {foreign:?}: use 127.0.0.2, for example");
+            found.insert(name);
+        }
+    }
+    assert_eq!(found, FOREIGN.iter().map(|(file, _)| (*file).to_owned()).collect());
+}
+
+#[test]
+fn foreign_addresses_are_recognized_in_every_form() {
+    for text in ["\"10.0.0.1\"", "https://169.254.169.254/latest", "\"10.0.0.7:25,localhost\"", "[fd00:ec2::254]:443"] {
+        assert_eq!(foreign_addresses(text).len(), 1, "{text}");
+    }
+    for text in ["127.0.0.2:25", "[::ffff:127.0.0.1]", "[::1]", "203.0.113.7", "[2001:db8::1]", "§4.1.1.2", "// 10.0.0.1", "a::b", "0.0.1"]
+    {
+        assert!(foreign_addresses(text).is_empty(), "{text}");
+    }
 }
 
 fn planted(files: &[(&str, &str)]) -> Sources {

@@ -14,6 +14,8 @@ const WHOLE: &[(&str, &str)] = &[
     ("auth-mfa-device-list", "the quota of remembered devices"),
     ("auth-passkey-list", "the quota of passkeys"),
     ("emails-preference-list", "the categories of emails"),
+    ("content-list-apps", "one item of the table"),
+    ("content-list-blog-posts", "the header `Link` leads to the rest, at 1 MB"),
     ("keys-team-key-list", "the quota of API keys"),
     ("keys-user-key-list", "the quota of API keys"),
     ("teams-project-permission-list", "the number of definitions that a project can have"),
@@ -24,7 +26,7 @@ const WHOLE: &[(&str, &str)] = &[
 const OF_ADMINISTRATORS: &[(&str, &str)] = &[
     ("emails-internal-list", "the hundred newest emails, without their bodies"),
     ("emails-managed-onboarding-list", "always empty"),
-    ("projects-api-key-list", "the keys that administrators have created, without secrets"),
+    ("projects-api-key-list", "the quota of sets of API keys"),
 ];
 
 /// The operations that return a list, and whether they take page parameters.
@@ -41,7 +43,7 @@ fn lists() -> BTreeMap<String, bool> {
         // Some lists have their own name for their items.
         let is_list = |schema: &Value| {
             let has_items = schema["properties"].as_object().is_some_and(|fields| fields.values().any(|field| field["type"] == "array"));
-            has_items && (schema["properties"]["is_paginated"].is_object() || operation["operationId"].as_str().unwrap().ends_with("-list"))
+            has_items && (schema["properties"]["is_paginated"].is_object() || operation["operationId"].as_str().unwrap().contains("-list"))
         };
         if resolved.into_iter().any(is_list) {
             let names: BTreeSet<&str> =

@@ -33,7 +33,7 @@ async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
     // TLS is not used even if offered, as relays seldom have a certificate for their name.
     for behaviour in [Behaviour::Open, Behaviour::StartTls] {
         let server = MailServer::start(vec![behaviour]).await;
-        let (app, id) = deployment("localhost", server.port, &format!("10.0.0.7:25,localhost:{}", server.port), false).await;
+        let (app, id) = deployment("localhost", server.port, &format!("127.0.0.7:25,localhost:{}", server.port), false).await;
         let entry = sent(&app, &id).await;
         assert_eq!(entry["status"], "sent", "{behaviour:?} {entry}");
         assert_eq!((server.messages().len(), server.attempts()), (1, 1));

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/sign-up`: creates an account with a password, or turns the caller's
 //! anonymous user into one.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -11,6 +11,7 @@ use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
 use flows::email::gate::{self, Address};
+use flows::limits::like_sent_code;
 use flows::{App, guarded_body};
 use model::bot_challenge::GuardedOperation;
 use model::email::Email;
@@ -28,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
     .summary("Creates an account that signs in with a password")
     .limit(Limit::SignUp)
     .admits(Admission::Owing)
-    .table(&[BatchGetItem, DeleteItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::PasswordAuthenticationNotEnabled,
@@ -77,7 +78,10 @@ pub async fn handle(
     admit(&app, &access.project, &mut user, AuthMethod::Password, &access.place).await?;
     let recipient = async {
         match &body.verification_callback_url {
-            Some(_) => gate::recipient(&access, &body.email, Address::Unproved).await.map(Some),
+            Some(_) => {
+                let recipient = gate::recipient(&access, &body.email, Address::Unproved);
+                tokio::try_join!(recipient, like_sent_code(&access)).map(|(recipient, ())| Some(recipient))
+            }
             None => Ok(None),
         }
     };

@@ -3,16 +3,21 @@
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
+use api::product::page;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use flows::App;
-use model::content::{BlogPost, MAX_BYTES, MAX_POSTS, Window};
+use model::content::{BlogPost, Window};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
     .content()
     .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
+
+/// The maximum number of posts in an answer, which bounds its reads. Few posts are so short that
+/// more of them would fit.
+const MAX_POSTS: usize = 4_000;
 
 /// The requested part of the list.
 #[derive(Debug, ToSchema)]
@@ -47,12 +52,8 @@ pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Resu
 async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<BlogPost>>>>, Problem> {
     let site_url = &app.settings.site_url;
     let (posts, total) = app.store.blog_posts(app.clock.now(), window(skip)).await?;
-    let mut bytes = 0;
-    let fits = |post: &BlogPost| {
-        bytes += serde_json::to_vec(post).map_or(0, |json| json.len() + 1);
-        bytes <= MAX_BYTES
-    };
-    let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
+    let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).collect();
+    data.truncate(page::fitting(&data));
     let mut next = skip.saturating_add(data.len());
     // A list that ends early ends at a multiple of `STEP`, so that the next list is not cut short.
     if next < total && next - next % STEP > skip {

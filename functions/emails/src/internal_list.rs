@@ -4,7 +4,7 @@
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::page::List;
+use api::product::page::{self, List};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use errors::Error;
@@ -21,6 +21,9 @@ pub const ROUTE: Route =
 
 /// The maximum number of emails in the list.
 const COUNT: usize = 100;
+
+/// The size of the longest email address in the list, in bytes.
+const MAX_ADDRESS: usize = 400;
 
 /// An email.
 #[derive(Serialize, ToSchema)]
@@ -41,40 +44,37 @@ pub struct ListedEmail {
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<List<ListedEmail>>, Error> {
     let (project, now) = (&access.project, app.clock.now());
     let listing = OutboxListing { start: None, oldest: project.created_at, limit: COUNT, read: COUNT + 1, now };
-    let entries = app.store.outbox_entries(&project.id, listing, |_| true).await?.entries;
-    let users: Vec<UserId> = entries.iter().filter_map(|entry| primary(&entry.to)).collect();
+    let mut entries = app.store.outbox_entries(&project.id, listing, |entry| Some(listed(entry))).await?.entries;
+    let users: Vec<UserId> = entries.iter().filter_map(|(_, user)| *user).collect();
     let users = app.store.users_by_id(&project.id, &users).await?;
-    let items = entries.into_iter().map(|entry| {
-        let to = match &entry.to {
-            Recipients::UserPrimaryEmail { user_id } => {
-                let primary = users.get(user_id).and_then(|row| row.user.primary());
-                primary.iter().map(|channel| channel.value.to_string()).collect()
-            }
-            Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } => {
-                emails.iter().map(ToString::to_string).collect()
-            }
-        };
-        listed(entry, to)
-    });
-    Ok(Json(List::whole(items.collect())))
+    for (email, user) in &mut entries {
+        let primary = user.and_then(|user| users.get(&user)?.user.primary());
+        email.to.extend(primary.map(|channel| channel.value.to_string()));
+    }
+    Ok(Json(List::whole(entries.into_iter().map(|(email, _)| email).collect())))
 }
 
-/// The user, for an email to a user's primary address; `None` for other recipients.
-fn primary(to: &Recipients) -> Option<UserId> {
-    matches!(to, Recipients::UserPrimaryEmail { .. }).then(|| to.user_id()).flatten()
-}
-
-fn listed(entry: OutboxEntry, to: Vec<String>) -> ListedEmail {
+/// The email as listed and, for an email to a user's primary address, which is still to be added,
+/// the user. The second value is the size in the response.
+fn listed(entry: OutboxEntry) -> ((ListedEmail, Option<UserId>), usize) {
+    let (to, user) = match &entry.to {
+        Recipients::UserPrimaryEmail { user_id } => (Vec::new(), Some(*user_id)),
+        Recipients::UserCustomEmails { emails, .. } | Recipients::CustomEmails { emails } => {
+            (emails.iter().map(ToString::to_string).collect(), None)
+        }
+    };
     let (ended, error) = match &entry.stage {
         Stage::Sent { at, .. } => (Some(*at), None),
         Stage::ServerError { at, message, .. } | Stage::RenderError { at, message, .. } => (Some(*at), Some(message.clone())),
         _ => (None, None),
     };
-    ListedEmail {
+    let email = ListedEmail {
         id: entry.id,
         sent_at_millis: ended.unwrap_or_else(|| entry.created_at.as_millisecond()),
         subject: entry.rendered.map(|rendered| rendered.subject).unwrap_or_default(),
         to,
         error,
-    }
+    };
+    let size = page::size(&email) + user.map_or(0, |_| MAX_ADDRESS);
+    ((email, user), size)
 }

@@ -33,6 +33,11 @@ pub struct ListQuery {
     cursor: Option<String>,
 }
 
+/// The size of an entry in the response, which contains the HTML source twice.
+fn size(entry: &OutboxEntry) -> usize {
+    entry.bytes() + entry.source.html.as_ref().map_or(0, String::len)
+}
+
 /// Number of entries that a search reads at once.
 const READ_AT_ONCE: usize = 200;
 
@@ -45,9 +50,11 @@ pub async fn handle(
     let (project, now) = (&access.project, app.clock.now());
     let cursors = Cursors::of(&access, "outbox");
     let start: Option<ListPosition> = cursors.position(query.cursor.as_deref())?;
-    let wanted = |entry: &OutboxEntry| {
-        let status = entry.status();
-        query.status.is_none_or(|wanted| wanted.0 == status) && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple())
+    let wanted = |entry: OutboxEntry| {
+        let (status, size) = (entry.status(), size(&entry));
+        let has_status = query.status.is_none_or(|wanted| wanted.0 == status);
+        let is_wanted = has_status && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple());
+        is_wanted.then_some((entry, size))
     };
     // A search skips many entries. A plain list reads just one entry more than a page has, to see
     // whether another page follows.

@@ -18,7 +18,7 @@ pub const ROUTE: Route = Route::patch("keys-team-key-update", "/api/v1/team-api-
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[NamedItem::Team])
     .errors(TEAM_ERRORS)
-    .errors(&[ErrorCode::ReauthenticationRequired]);
+    .errors(&[ErrorCode::ReauthenticationRequired, ErrorCode::TooManyApiKeys]);
 
 pub async fn handle(
     access: Access<Client>,

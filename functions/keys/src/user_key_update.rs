@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::patch("keys-user-key-update", "/api/v1/user-api-
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[NamedItem::User])
     .errors(USER_ERRORS)
-    .errors(&[ErrorCode::ReauthenticationRequired, ErrorCode::ApiKeyNotFound]);
+    .errors(&[ErrorCode::ReauthenticationRequired, ErrorCode::ApiKeyNotFound, ErrorCode::TooManyApiKeys]);
 
 pub async fn handle(
     access: Access<Client>,

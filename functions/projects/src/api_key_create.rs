@@ -1,18 +1,18 @@
 //! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this response contains the
-//! keys.
+//! keys. If the project has the maximum number of sets, the one that ended first is deleted.
 
 use std::collections::BTreeSet;
 
-use api::http::TableAction::{BatchGetItem, PutItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem, Query};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use errors::{Error, KnownError};
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::project::KeyKind;
 use model::project::key_permission::KeyPermission;
-use model::project::key_set::{Expiry, KeySetBase, NewKeys};
+use model::project::key_set::{self as sets, Expiry, KeySetBase, MAX_SETS, NewKeys, TooManySets};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use store::project::key_set;
@@ -23,7 +23,8 @@ use crate::api_keys::input::check_description;
 
 pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/internal/api-keys")
     .summary("Creates a set of API keys and returns them once")
-    .table(&[BatchGetItem, PutItem]);
+    .table(&[BatchGetItem, DeleteItem, PutItem, Query])
+    .errors(&[ErrorCode::TooManyApiKeySets]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
@@ -96,7 +97,13 @@ pub async fn handle(
     let mut new = NewKeys::random(&app.entropy, kinds, body.description, now);
     new.set.expires_at = expires_at;
     new.set.permissions = permissions;
-    app.store.transact(key_set::create(&access.project.id, &new)?).await?;
+    let project = &access.project.id;
+    let existing = app.store.key_sets(project).await?;
+    let too_many = |TooManySets| KnownError::TooManyApiKeySets { max: MAX_SETS };
+    let superfluous = sets::superfluous(&existing, now).map_err(too_many)?;
+    let mut writes = key_set::create(project, &new)?;
+    writes.extend(superfluous.into_iter().flat_map(|set| key_set::delete(project, set)));
+    app.store.transact(writes).await?;
     let shown = |kind: KeyKind| new.secret(kind).map(|secret| secret.expose_secret().to_owned());
     Ok(Json(CreatedApiKey {
         base: KeySetBase::of(&new.set),

@@ -4,7 +4,8 @@
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
 //! costs the project something until it is removed. Servers and administrators can create any
-//! number, except of resources that are part of their owner's item, which every request reads.
+//! number, except of resources that are part of their owner's item, which every request reads, and
+//! of sets of API keys, whose list has no pages.
 //!
 //! Anonymous users have proved nothing and cost nothing to create, so they can create none of these
 //! resources unless the project allows it ([`QuotaSettings::anonymous`]).
@@ -39,6 +40,8 @@ pub enum Quota {
     TeamApiKeys,
     /// The projects owned by a team of the project `internal`.
     Projects,
+    /// The sets of API keys of a project, which only administrators create.
+    KeySets,
 }
 
 /// A row of the table.
@@ -46,7 +49,7 @@ pub enum Quota {
 pub struct Row {
     /// What is counted, worded to follow a number.
     pub what: &'static str,
-    /// The owner: `user` or `team`.
+    /// The owner: `user`, `team` or `project`.
     pub owner: &'static str,
     /// The maximum; for [`Quota::Teams`], the default of the project's setting.
     pub max: usize,
@@ -54,7 +57,7 @@ pub struct Row {
     pub code: Option<&'static str>,
     /// How to make room.
     pub room: &'static str,
-    /// The client operations that create such a resource.
+    /// The operations that create such a resource.
     pub operations: &'static [&'static str],
 }
 
@@ -104,14 +107,33 @@ impl Quota {
                 &["auth-mfa-authenticator-begin", "auth-mfa-authenticator-verify", "users-me-update"],
             ),
             Self::Devices => ("remembered devices", "user", 50, "the device that was remembered first is forgotten", &["auth-mfa-sign-in"]),
-            Self::UserApiKeys => ("active API keys", "user", 25, "revoke one", &["keys-user-key-create", "keys-user-key-rotate"]),
-            Self::TeamApiKeys => ("active API keys", "team", 25, "revoke one", &["keys-team-key-create", "keys-team-key-rotate"]),
+            Self::UserApiKeys => (
+                "active API keys, without those replaced by a rotation",
+                "user",
+                25,
+                "revoke one",
+                &["keys-user-key-create", "keys-user-key-rotate"],
+            ),
+            Self::TeamApiKeys => (
+                "active API keys, without those replaced by a rotation",
+                "team",
+                25,
+                "revoke one",
+                &["keys-team-key-create", "keys-team-key-rotate"],
+            ),
             Self::Projects => (
                 "projects",
                 "team of `internal`",
                 100,
                 "delete one, or transfer it to another team",
                 &["projects-internal-create", "projects-internal-transfer"],
+            ),
+            Self::KeySets => (
+                "sets of API keys; a new one replaces the one that ended first",
+                "project",
+                500,
+                "revoke one",
+                &["projects-api-key-create"],
             ),
         };
         Row { what, owner, max, code: self.code(), room, operations }
@@ -130,6 +152,7 @@ impl Quota {
             Self::Devices => None,
             Self::UserApiKeys | Self::TeamApiKeys => Some("TOO_MANY_API_KEYS"),
             Self::Projects => Some("TOO_MANY_PROJECTS"),
+            Self::KeySets => Some("TOO_MANY_API_KEY_SETS"),
         }
     }
 }

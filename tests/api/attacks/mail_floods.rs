@@ -101,6 +101,34 @@ async fn one_network_causes_no_more_notices_to_strangers_than_its_limit() {
     assert_eq!(reached(&app, &addresses).await, 4);
 }
 
+#[tokio::test]
+async fn sign_ups_and_codes_from_a_network_share_a_limit() {
+    let app = TestApp::start_with(without_addresses().with(Rule::SendCodeNetwork, Some(Rate::new(4, 3600)))).await;
+    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    let callback = "http://localhost:3000/x";
+    let sign_up = async |number: usize, from: &str| {
+        let body =
+            json!({ "email": format!("a{number}@mail{number}.example"), "password": PASSWORD, "verification_callback_url": callback });
+        at(app.client(), from).post(SIGN_UP, body).await
+    };
+    let code = async |number: usize, from: &str| {
+        let body = json!({ "email": format!("b{number}@mail{number}.example"), "callback_url": callback });
+        at(app.client(), from).post("/api/v1/auth/otp/send-sign-in-code", body).await
+    };
+    for number in 0..2 {
+        let from = format!("203.0.113.{number}");
+        assert_eq!((sign_up(number, &from).await.status(), code(number, &from).await.status()), (200, 200));
+    }
+    for refused in [sign_up(2, "203.0.113.2").await, code(2, "203.0.113.2").await] {
+        assert_eq!((refused.status(), refused.json()["details"]["limit"].as_str()), (429, Some("send-code")), "{}", refused.text());
+    }
+    let refused = app.server().get("/api/v1/users?query=a2").await.json();
+    assert_eq!(refused["items"], json!([]), "the refused sign-up created no user");
+    let without_email = json!({ "email": "c@example.com", "password": PASSWORD });
+    assert_eq!(at(app.client(), "203.0.113.2").post(SIGN_UP, without_email).await.status(), 200);
+    assert_eq!(sign_up(3, "198.51.100.1").await.status(), 200);
+}
+
 /// A flood of notices to a mailbox's unproved addresses must not hide a change from the owner of
 /// its proved address.
 #[tokio::test]

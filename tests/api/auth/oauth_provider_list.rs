@@ -1,10 +1,14 @@
 //! `GET /api/v1/oauth-providers` without a user: all users' accounts, for servers.
 
+use model::email::Email;
+use model::provider::account::ProviderAccount;
+use model::user::MAX_ACCOUNTS;
 use serde_json::{Value, json};
 use support::TestApp;
 
 use super::assert_error;
 use super::oauth_callback::{ada, sign_in, start};
+use crate::stored::change_user;
 
 const ACCOUNTS: &str = "/api/v1/oauth-providers";
 
@@ -59,4 +63,40 @@ async fn only_servers_list_all_accounts_and_only_those_of_their_project() {
     app.sign_up("mallory@example.com").await;
     let cursor = app.server().get("/api/v1/users?limit=1").await.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     assert_error(&app.server().get(&format!("{ACCOUNTS}?cursor={cursor}")).await, 400, "INVALID_CURSOR");
+}
+
+#[tokio::test]
+async fn a_list_of_accounts_with_long_ids_has_pages_of_a_megabyte() {
+    let (app, provider) = start().await;
+    for number in 0..100 {
+        let (user, _) = sign_in(&app, &provider, json!({ "sub": format!("acme|{number}") })).await;
+        let entropy = &app.app.entropy;
+        change_user(&app, &user, |user| {
+            let own = user.provider_accounts[0].clone();
+            let email = Email::parse(&format!("{}@{}.example", "u".repeat(64), "d".repeat(60))).unwrap();
+            user.provider_accounts = (0..MAX_ACCOUNTS)
+                .map(|account| ProviderAccount {
+                    id: entropy.uuid().into(),
+                    account_id: format!("{number:03}{account:02}{}", "x".repeat(507)),
+                    email: Some(email.clone()),
+                    ..own.clone()
+                })
+                .collect();
+        })
+        .await;
+        app.advance(jiff::SignedDuration::from_secs(1));
+    }
+    let (mut found, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+    loop {
+        let page = app.server().get(&format!("{ACCOUNTS}?limit=100{cursor}")).await;
+        assert!(page.bytes().len() <= 1_001_000, "{} bytes", page.bytes().len());
+        pages += 1;
+        let page = page.json();
+        found.extend(page["items"].as_array().unwrap().iter().map(|item| item["account_id"].as_str().unwrap()[..5].to_owned()));
+        let Some(next) = page["pagination"]["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    let expected: Vec<String> =
+        (0..100).flat_map(|number| (0..MAX_ACCOUNTS).map(move |account| format!("{number:03}{account:02}"))).collect();
+    assert_eq!((pages, found), (2, expected));
 }

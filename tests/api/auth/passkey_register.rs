@@ -214,3 +214,19 @@ async fn anonymous_users_return_by_passkey_and_stay_anonymous() {
     let me = app.signed_in(&SignedInUser::of("", &back)).with("x-stack-allow-anonymous-user", "true").get(ME).await.json();
     assert_eq!((&me["is_anonymous"], &me["passkey_auth_enabled"]), (&json!(true), &json!(true)));
 }
+
+#[tokio::test]
+async fn an_international_domain_is_the_same_however_it_is_written() {
+    for domain in ["https://münchen.example", "https://MÜNCHEN.example", "https://xn--mnchen-3ya.example"] {
+        let app = TestApp::start().await;
+        let config = json!({ "passkey_enabled": true, "domains": [{ "domain": domain, "handler_path": "/handler" }] });
+        app.configure(json!({ "config": config })).await;
+        let ada = app.sign_up("ada@example.com").await;
+        // Browsers show pages the form in ASCII.
+        let page = Page::new("https://xn--mnchen-3ya.example", "xn--mnchen-3ya.example");
+        let passkey = app.add_passkey_on(&ada, 1, page).await;
+        assert_eq!(app.sign_in_with(&passkey).await.status(), 200, "{domain}");
+        let related = format!("/api/v1/projects/{}/.well-known/webauthn", app.project_id());
+        assert_eq!(app.anonymous().get(&related).await.json(), json!({ "origins": ["https://xn--mnchen-3ya.example"] }), "{domain}");
+    }
+}

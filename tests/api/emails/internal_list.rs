@@ -1,5 +1,7 @@
 //! `GET /api/v1/internal/emails`.
 
+use std::collections::BTreeSet;
+
 use model::outbox::status::Status;
 use serde_json::{Value, json};
 use support::TestApp;
@@ -52,6 +54,22 @@ async fn the_list_has_no_codes_and_at_most_a_hundred_emails() {
         assert_eq!(app.server().post(super::SEND, many).await.status(), 200);
     }
     assert_eq!(listed(&app).await.len(), 100);
+}
+
+#[tokio::test]
+async fn a_hundred_large_emails_are_all_listed() {
+    let app = TestApp::start().await;
+    // An email to many users would first be a broadcast.
+    for users in app.users(100).await.chunks(20) {
+        let body = json!({ "user_ids": users, "subject": "Large", "html": "<p>large</p>".repeat(8_000) });
+        assert_eq!(app.server().post(super::SEND, body).await.status(), 200);
+    }
+    let all = listed(&app).await;
+    let recipients: BTreeSet<&str> = all.iter().map(|email| email["to"][0].as_str().unwrap()).collect();
+    assert_eq!((all.len(), recipients.len()), (100, 100));
+    // The figures of the dashboard are about the same emails.
+    let metrics = app.admin().get("/api/v1/internal/metrics").await.json();
+    assert_eq!(metrics["email_overview"]["emails_by_status"], json!({ "preparing": 100 }), "{metrics}");
 }
 
 #[tokio::test]

@@ -7,6 +7,14 @@ use support::{Answer, TestApp};
 use super::OUTBOX;
 use super::documents::{create, lose_theme};
 
+/// Email sources in TSX, laid out in several ways.
+pub(super) const MODULES: [&str; 4] = [
+    "import { Html } from 'x';\nexport function EmailTemplate() { return <Html/>; }",
+    " import { Html } from 'x';\n export function EmailTemplate() { return <Html/>; }",
+    "\n\n\texport default () => <p>Hello</p>",
+    "const Email = () => <p>Hello</p>; export default Email",
+];
+
 async fn render(app: &TestApp, body: Value) -> Answer {
     app.admin().post("/api/v1/emails/render-email", body).await
 }
@@ -105,12 +113,7 @@ async fn a_render_error_is_reported_with_its_line() {
 #[tokio::test]
 async fn a_module_is_refused_however_it_is_laid_out() {
     let app = TestApp::start().await;
-    for module in [
-        "import { Html } from 'x';\nexport function EmailTemplate() { return <Html/>; }",
-        " import { Html } from 'x';\n export function EmailTemplate() { return <Html/>; }",
-        "\n\n\texport default () => <p>Hello</p>",
-        "const Email = () => <p>Hello</p>; export default Email",
-    ] {
+    for module in MODULES {
         for field in ["template_tsx_source", "template_html_source", "theme_tsx_source", "theme_html_source"] {
             let mut body = json!({ "template_html_source": "<p>Hello</p>" });
             if field == "template_tsx_source" {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
 
+use super::render::MODULES;
 use super::{HOUR, OUTBOX, SEND, path, read, send};
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
@@ -225,4 +226,14 @@ async fn an_email_that_renders_too_large_is_a_render_error() {
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "render-error");
     assert!(entry["render_error"].as_str().unwrap().contains("exceed 360000 bytes"), "{}", entry["render_error"]);
+}
+
+/// Otherwise, recipients would get the source code.
+#[tokio::test]
+async fn a_module_is_refused_however_it_is_laid_out() {
+    let app = TestApp::start().await;
+    for module in MODULES {
+        let answer = refused(&app, json!({ "html": module })).await;
+        assert!(answer.text().contains("body.html looks like TSX"), "{}", answer.text());
+    }
 }

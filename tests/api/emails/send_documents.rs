@@ -1,9 +1,12 @@
 //! `POST /api/v1/emails/send-email`: templates and drafts, with themes.
 
+use model::document::DocumentKind;
 use serde_json::{Value, json};
 use support::TestApp;
+use wire::id::DocumentId;
 
 use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update};
+use super::render::MODULES;
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or draft to a user; returns the entry.
@@ -165,4 +168,41 @@ async fn deleting_the_theme_of_a_built_in_email_locks_nobody_out() {
     assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
     let mail = send().await;
     assert!(!mail.0.html.contains("<u>") && !mail.code().is_empty(), "{}", mail.0.html);
+}
+
+/// Writes a module into a document, as an earlier version accepted it.
+async fn store_module(app: &TestApp, kind: DocumentKind, id: &str, module: &str) {
+    let (store, project) = (&app.app.store, app.project_id());
+    let mut row = store.mail_document(project, kind, DocumentId::parse(id).unwrap()).await.unwrap().unwrap();
+    row.document.html = module.to_owned();
+    store.write_mail_document(project, kind, &row).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stored_module_is_not_sent() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let html = json!({ "display_name": "x", "html_source": "<p>x</p>" });
+    let [template, draft] = [create(&app, "templates", html.clone()).await, create(&app, "drafts", html).await];
+    let theme = create(&app, "themes", json!({ "display_name": "x" })).await;
+    for module in MODULES {
+        store_module(&app, DocumentKind::Template, &template, module).await;
+        store_module(&app, DocumentKind::Draft, &draft, module).await;
+        store_module(&app, DocumentKind::Theme, &theme, &format!("<!-- {{{{ content }}}} -->{module}")).await;
+        for (fields, part) in [
+            (json!({ "template_id": template }), "body.html"),
+            (json!({ "draft_id": draft }), "body.html"),
+            (json!({ "html": "<p>x</p>", "theme_id": theme }), "theme.html"),
+        ] {
+            let id = send_document(&app, &ada, fields).await["id"].as_str().unwrap().to_owned();
+            app.send_emails().await;
+            let entry = super::read(&app, &id).await;
+            assert_eq!(entry["status"], "render-error", "{module}");
+            let error = entry["render_error"].as_str().unwrap();
+            assert!(error.starts_with(&format!("{part} looks like TSX")), "{error}");
+        }
+        let preview = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": template })).await;
+        assert_eq!((preview.status(), preview.code().as_str()), (400, "EMAIL_RENDERING_ERROR"));
+    }
+    assert!(app.sent_to(&ada.email).is_empty());
 }

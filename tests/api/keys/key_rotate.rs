@@ -1,6 +1,7 @@
 //! `POST /api/v1/user-api-keys/{id}/rotate` and the same for teams.
 
 use jiff::SignedDuration;
+use model::owned_key::MAX_KEYS;
 use serde_json::json;
 use support::TestApp;
 
@@ -66,4 +67,49 @@ async fn ended_and_unknown_keys_cannot_be_rotated() {
     let key = text(&user_key(&app, &ada).await["id"]);
     let long = json!({ "expire_previous_in_millis": 2_592_000_001_u32 });
     assert_eq!(app.signed_in(&ada).post(&format!("{USER_KEYS}/{key}/rotate"), long).await.code(), "SCHEMA_ERROR");
+}
+
+#[tokio::test]
+async fn at_the_maximum_each_key_can_still_be_rotated() {
+    let app = started().await;
+    let ada = app.sign_up(ADA).await;
+    let caller = app.signed_in(&ada);
+    let (team, first) = team_key(&app, &ada).await;
+    let (mut users, mut teams) = (vec![user_key(&app, &ada).await], vec![first]);
+    let new_of_team = json!({ "team_id": team, "description": "CI", "expires_at_millis": null });
+    for _ in 1..MAX_KEYS {
+        users.push(user_key(&app, &ada).await);
+        teams.push(caller.post(TEAM_KEYS, new_of_team.clone()).await.json());
+    }
+    let new_of_user = json!({ "user_id": "me", "description": "CI", "expires_at_millis": null });
+    let too_many = error(400, "TOO_MANY_API_KEYS");
+    for (path, owner, new, keys) in
+        [(USER_KEYS, String::new(), new_of_user, &users), (TEAM_KEYS, format!("?team_id={team}"), new_of_team, &teams)]
+    {
+        let rotate = async |key: &serde_json::Value| {
+            let answer = caller.post(&format!("{path}/{}/rotate{owner}", text(&key["id"])), json!({})).await;
+            (answer.status(), answer.json())
+        };
+        let refused = async |new: &serde_json::Value| {
+            let answer = caller.post(path, new.clone()).await;
+            (answer.status(), answer.code())
+        };
+        assert_eq!(refused(&new).await, too_many);
+        let mut last = json!(null);
+        for key in keys {
+            let (status, rotated) = rotate(key).await;
+            assert_eq!(status, 200, "{rotated}");
+            last = rotated;
+        }
+        assert_eq!(refused(&new).await, too_many, "the replaced keys do not make room for others");
+        for key in [&keys[0], &keys[MAX_KEYS - 1], &last] {
+            assert_eq!(checked(&app, path, &key["value"]).await.0, 200);
+        }
+        let again = rotate(&keys[0]).await;
+        assert_eq!((again.0, &again.1["code"]), (400, &json!("TOO_MANY_API_KEYS")), "a replaced key would be replaced by a second one");
+        let longer = caller.patch(&format!("{path}/{}{owner}", text(&keys[0]["id"])), json!({ "expires_at_millis": null })).await;
+        assert_eq!((longer.status(), longer.code()), too_many, "a key that works on would count again");
+    }
+    app.advance(SignedDuration::from_hours(24));
+    assert_eq!(checked(&app, USER_KEYS, &users[0]["value"]).await, error(401, "API_KEY_EXPIRED"));
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use crypto::digest::Digest;
+use infra::operations;
 use model::limit::{Limits, Rule};
 use serde_json::{Value, json};
-use support::TestApp;
+use support::{Caller, TestApp};
 
 use super::*;
 
@@ -180,4 +182,58 @@ async fn unknown_links_are_rejected_and_leave_no_items() {
         let written = written(&app);
         assert!(written.is_empty(), "{page}: {written:?}");
     }
+}
+
+/// A path with made-up ids, a different one for each number.
+fn made_up_path(app: &TestApp, path: &str, number: usize) -> String {
+    let id = UNKNOWN_PROJECT.replace("55555", &format!("{number:05}"));
+    let project = if path.contains("images") { app.project_id().to_string() } else { id.clone() };
+    let path = path.replace("{project_id}", &project).replace("{digest}", Digest::of(&id).as_str());
+    path.split('/').map(|part| if part.starts_with('{') { id.as_str() } else { part }).collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn reads_of_unknown_ids_without_a_session_leave_no_items() {
+    for (path, code) in [
+        ("/api/v1/projects/{project_id}/users/{user_id}/images/{digest}", "PROFILE_IMAGE_NOT_FOUND"),
+        ("/api/v1/projects/{project_id}/teams/{team_id}/images/{digest}", "PROFILE_IMAGE_NOT_FOUND"),
+        ("/api/v1/projects/{project_id}/.well-known/jwks.json", "PROJECT_NOT_FOUND"),
+        ("/api/v1/projects/{project_id}/.well-known/webauthn", "PROJECT_NOT_FOUND"),
+    ] {
+        let app = standard().await;
+        let ask = |number: usize| {
+            let (client, path) = (app.anonymous(), made_up_path(&app, path, number));
+            async move { client.get(&path).await }
+        };
+        let written = made_up(&app, Rule::Unproved, code, ask).await;
+        assert!(written.is_empty(), "{path}: {written:?}");
+        let known = format!("/api/v1/projects/{}/.well-known/jwks.json", app.project_id());
+        assert_eq!(app.anonymous().get(&known).await.status(), 200, "what exists is still answered");
+    }
+}
+
+/// New operations are covered automatically.
+#[tokio::test]
+async fn every_read_that_finds_nothing_without_a_session_is_counted() {
+    let app = TestApp::start_with(only(Rule::Unproved, 1, 600)).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut counted = BTreeSet::new();
+    for (index, operation) in operations::all().into_iter().enumerate() {
+        if !operation.description.counts_reads || operation.route.limit.is_some() {
+            continue;
+        }
+        for (caller, place) in [(app.anonymous(), "203.0.113"), (app.client(), "198.51.100")] {
+            let place = format!("{place}.{index}");
+            let ask =
+                async |caller: &Caller, number| at(caller.clone(), &place).get(&made_up_path(&app, operation.route.path, number)).await;
+            if ask(&caller, 0).await.status() == 404 {
+                let second = ask(&caller, 1).await;
+                assert!(is_refused(&second), "{}: {}", operation.route.name, second.text());
+                counted.insert(operation.route.name);
+                let is_open = operation.description.level.is_none();
+                assert!(is_open || !is_refused(&ask(&app.signed_in(&ada), 2).await), "{}: a user", operation.route.name);
+            }
+        }
+    }
+    assert!(counted.len() >= 4 && counted.contains("users-user-image-read"), "{counted:?}");
 }

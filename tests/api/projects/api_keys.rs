@@ -2,7 +2,10 @@
 //! key is shown only once.
 
 use jiff::SignedDuration;
+use model::project::KeyKind;
+use model::project::key_set::{MAX_DESCRIPTION, MAX_SETS, NewKeys};
 use serde_json::{Value, json};
+use store::project::key_set;
 use support::{Answer, TestApp};
 
 use crate::auth::assert_error;
@@ -185,5 +188,51 @@ async fn the_time_that_means_never_is_accepted_as_responses_show_it() {
     for wrong in [json!(253_402_300_798_999_i64), json!(-1), json!(0), json!("never"), Value::Null] {
         let answer = create(&wrong).await;
         assert_error(&answer, 400, "SCHEMA_ERROR");
+    }
+}
+
+/// Adds sets to the project directly until it has this many.
+async fn fill(app: &TestApp, count: usize) {
+    let project = app.project_id();
+    for _ in app.app.store.key_sets(project).await.unwrap().len()..count {
+        app.advance(SignedDuration::from_secs(1));
+        let description = "\"".repeat(MAX_DESCRIPTION);
+        let new = NewKeys::random(&app.app.entropy, KeyKind::ALL, description, app.now());
+        app.app.store.transact(key_set::create(project, &new).unwrap()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_project_has_at_most_the_maximum_of_sets() {
+    let app = TestApp::start().await;
+    fill(&app, MAX_SETS - 1).await;
+    let set = create(&app).await;
+    let refused = app.admin().post(KEYS, new_set(&app)).await;
+    assert_error(&refused, 400, "TOO_MANY_API_KEY_SETS");
+    assert_eq!(refused.json()["details"], json!({ "max": MAX_SETS }));
+    let list = app.admin().get(KEYS).await;
+    assert_eq!((list.json()["items"].as_array().unwrap().len(), list.json()["is_paginated"].clone()), (MAX_SETS, json!(false)));
+    assert!(list.bytes().len() < 1_000_000, "{} bytes", list.bytes().len());
+
+    assert_eq!(patch(&app, &set, json!({ "revoked": true })).await.status(), 200);
+    let another = create(&app).await;
+    assert_eq!(statuses(&app, &another).await, [200; 3]);
+    assert_error(&app.admin().get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await, 404, "API_KEY_NOT_FOUND");
+    assert_eq!(statuses(&app, &set).await, [401; 3], "the deleted keys stay invalid");
+    assert_error(&app.admin().post(KEYS, new_set(&app)).await, 400, "TOO_MANY_API_KEY_SETS");
+}
+
+#[tokio::test]
+async fn the_set_that_ended_first_makes_room() {
+    let app = TestApp::start().await;
+    let expiring = create(&app).await;
+    let revoked = create(&app).await;
+    fill(&app, MAX_SETS).await;
+    assert_eq!(patch(&app, &revoked, json!({ "revoked": true })).await.status(), 200);
+    app.advance(SignedDuration::from_hours(2));
+    let exists = async |set: &Value| app.admin().get(&format!("{KEYS}/{}", set["id"].as_str().unwrap())).await.status() == 200;
+    for left in [[true, false], [false, false]] {
+        create(&app).await;
+        assert_eq!([exists(&expiring).await, exists(&revoked).await], left);
     }
 }

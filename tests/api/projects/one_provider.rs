@@ -203,7 +203,7 @@ async fn issuers_of_a_stranger_get_few_requests() {
 async fn a_private_address_and_one_that_does_not_answer_are_not_told_apart() {
     let app = TestApp::start().await.redeployed(|settings| settings.allow_private_issuers = false);
     let mut reasons = Vec::new();
-    for host in ["127.0.0.1", "127.0.0.1:1", "localhost", "nothing.invalid", "10.0.0.1"] {
+    for host in ["127.0.0.1", "127.0.0.1:1", "127.0.0.2", "[::ffff:127.0.0.1]", "localhost", "nothing.invalid"] {
         let provider = json!({ "id": "own", "client_id": "x", "client_secret": "y", "issuer": format!("https://{host}") });
         let answer = set(&app, provider).await;
         let details = assert_error(&answer, 400, "OAUTH_PROVIDER_MISCONFIGURED");

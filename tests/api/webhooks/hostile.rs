@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use serde_json::json;
 use support::TestApp;
 use support::receiver::{Receiver, Reply};
@@ -35,6 +36,32 @@ async fn a_name_that_resolves_to_a_private_address_is_not_called() {
         (&attempt["response_status"], &attempt["error"]),
         (&json!(null), &json!("the endpoint cannot be reached: its host has no public address"))
     );
+}
+
+/// Otherwise, administrators of projects could explore the deployment's network.
+#[tokio::test]
+async fn a_name_inside_the_network_and_an_unknown_one_are_not_told_apart() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let mut endpoints = Vec::new();
+    for url in [receiver.url.replace("127.0.0.1", "localhost").as_str(), "https://nothing.invalid/"] {
+        endpoints.push(endpoint(&app, json!({ "url": url, "event_types": ["user.created"] })).await);
+    }
+    let strict = app.redeployed(|settings| settings.allow_private_issuers = false);
+    create_user(&strict, "Ada").await;
+    for _ in 0..3 {
+        strict.deliver_webhooks().await;
+        strict.advance(SignedDuration::from_hours(1));
+    }
+    let mut seen = Vec::new();
+    for endpoint in &endpoints {
+        let delivery = deliveries(&strict, endpoint).await[0].clone();
+        let attempts = delivery["attempts"].as_array().unwrap();
+        assert_eq!(attempts.len(), 3, "{delivery}");
+        let attempts: Vec<_> = attempts.iter().map(|attempt| (attempt["response_status"].clone(), attempt["error"].clone())).collect();
+        seen.push((delivery["status"].clone(), attempts));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(receiver.received().is_empty());
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ fn invalid(route: &Route, path: &str, message: &str) -> Error {
 impl Origin {
     fn parse(body: &SendEmail, route: &Route) -> Result<Self, Error> {
         match (&body.html, body.template_id, body.draft_id) {
-            (Some(html), None, None) => Ok(Self::Html(html.clone())),
+            (Some(html), None, None) => Ok(Self::Html(html.0.clone())),
             (None, Some(id), None) => Ok(Self::Template(id)),
             (None, None, Some(id)) => Ok(Self::Draft(id)),
             _ => Err(invalid(route, "body", "must have exactly one of html, template_id and draft_id")),

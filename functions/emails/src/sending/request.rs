@@ -2,6 +2,7 @@
 
 use deserr::Deserr;
 use flows::literal::True;
+use model::document::HtmlSource;
 use model::document::theme::Theme;
 use model::email::category::Category;
 use model::outbox::patch::{AtMillis, Variables};
@@ -21,7 +22,7 @@ pub struct SendEmail {
     pub(crate) subject: Option<String>,
     /// MiniJinja source of the HTML body, or of MJML if its first element is `<mjml>`. Exactly one
     /// of this, `template_id` and `draft_id` is required.
-    pub(crate) html: Option<String>,
+    pub(crate) html: Option<HtmlSource>,
     pub(crate) template_id: Option<DocumentId>,
     pub(crate) draft_id: Option<DocumentId>,
     /// Values for the `variables` in the sources.

@@ -36,9 +36,12 @@ pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
     ErrorCode::TooManyApiKeys,
 ];
 
+fn too_many(owner: Owner) -> impl FnOnce(KeyCountRefusal) -> KnownError {
+    move |KeyCountRefusal| KnownError::TooManyApiKeys { owner: owner.kind().name(), max: MAX_KEYS }
+}
+
 fn add(keys: &mut OwnedKeys, key: OwnedKey, owner: Owner, access: &Access<Client>) -> Result<(), KnownError> {
-    let too_many = |KeyCountRefusal| KnownError::TooManyApiKeys { owner: owner.kind().name(), max: MAX_KEYS };
-    keys.add(key, access.app.clock.now()).map_err(too_many)
+    keys.add(key, access.app.clock.now()).map_err(too_many(owner))
 }
 
 fn quota_of(owner: Owner) -> Quota {
@@ -82,15 +85,15 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     }
     let now = access.app.clock.now();
     change(access, owner, |keys| {
+        if patch.expires_at_millis != Change::Keep {
+            keys.set_expiry(id, expiry(patch.expires_at_millis.clone()), now).map_err(too_many(owner))?;
+        }
         let key = keys.get_mut(id).ok_or(KnownError::ApiKeyNotFound)?;
         if let Some(description) = &patch.description {
             key.description.clone_from(&description.0);
         }
         if let Some(Scopes(scopes)) = &patch.scopes {
             key.scopes.clone_from(scopes);
-        }
-        if patch.expires_at_millis != Change::Keep {
-            key.expires_at = expiry(patch.expires_at_millis.clone());
         }
         if patch.revoked.is_some() {
             key.revoke(now);
@@ -101,7 +104,7 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
 }
 
 /// Replaces a key with a new one with the same properties. The old key works for the overlap,
-/// unless it expires earlier.
+/// unless it expires earlier, and no longer counts towards the maximum.
 pub(crate) async fn rotate(
     access: &Access<Client>,
     owner: Owner,
@@ -126,8 +129,7 @@ pub(crate) async fn rotate(
             return Err(KnownError::ApiKeyExpired);
         }
         let (description, scopes, expires_at) = (old.description.clone(), old.scopes.clone(), old.expires_at);
-        let end = after(now, overlap);
-        old.expires_at = Some(expires_at.map_or(end, |time| time.min(end)));
+        old.replace(after(now, overlap));
         let new = OwnedKey::new(&text, NewKey { description, is_public, scopes, expires_at }, &app.entropy, now);
         let new = OwnedKey { id: new_id, creator: creator(access, owner), ..new };
         add(keys, new.clone(), owner, access)?;

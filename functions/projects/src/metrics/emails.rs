@@ -89,7 +89,11 @@ pub(crate) struct Deliverability {
 pub(crate) async fn overview(app: &App, project: &Project) -> Result<EmailOverview, store::Error> {
     let now = app.clock.now();
     let listing = OutboxListing { start: None, oldest: project.created_at, limit: NEWEST, read: NEWEST + 1, now };
-    let newest = app.store.outbox_entries(&project.id, listing, |_| true);
+    let newest = app.store.outbox_entries(&project.id, listing, |entry| {
+        let entry = entry.without_content();
+        let size = entry.rendered.as_ref().map_or(0, |mail| mail.subject.len());
+        Some((entry, size))
+    });
     let (deliveries, newest) = tokio::try_join!(app.store.deliveries(&project.id, now), newest)?;
     let mut by_day: BTreeMap<Day, DeliveryCounts> = BTreeMap::new();
     for (minute, counts) in deliveries {

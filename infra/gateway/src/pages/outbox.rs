@@ -107,7 +107,10 @@ async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize
             read: READ,
             now: pages.app.clock.now(),
         };
-        let wanted = |entry: &OutboxEntry| filter.status.is_empty() || entry.status().name() == filter.status;
+        let wanted = |entry: OutboxEntry| {
+            let size = entry.bytes();
+            (filter.status.is_empty() || entry.status().name() == filter.status).then_some((entry, size))
+        };
         let page = pages.app.store.outbox_entries(&project.id, listing, wanted).await?;
         looked_at += READ;
         for entry in &page.entries {

@@ -4,10 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use errors::Error;
 use flows::App;
 use flows::limits::Reader;
+use http::StatusCode;
 use http::request::Parts;
 use store::table::volume;
 use wire::id::ProjectId;
@@ -32,13 +33,18 @@ impl Reading {
     }
 }
 
-/// Runs a request, and counts what it read if a client sent it.
+/// Runs a request, and counts what it read, or that it found nothing, if a client sent it.
 pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Response {
     let reading = Reading::default();
     request.extensions_mut().insert(reading.clone());
     let (response, bytes) = volume::within(next.run(request)).await;
     if let Some(reader) = reading.0.get() {
         reader.count(app, bytes);
+        if response.status() == StatusCode::NOT_FOUND
+            && let Err(error) = reader.missed(app)
+        {
+            return Error::from(error).into_response();
+        }
     }
     response
 }

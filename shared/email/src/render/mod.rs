@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use minijinja::value::{Rest, Serde};
 use minijinja::{AutoEscape, Environment, Output, State, Template, UndefinedBehavior, Value, context, filters};
+use model::document::tsx;
 use model::outbox::work::Rendering;
 use mrml::prelude::render::RenderOptions;
 use serde::{Deserialize, Serialize};
@@ -216,7 +217,12 @@ struct Part<'e> {
 
 impl<'e> Part<'e> {
     fn of(environment: &'e Environment<'e>, name: &'static str, source: &'e str) -> Self {
-        let template = environment.template_from_named_str(name, source).map_err(|error| message(name, &error, None));
+        // Modules are refused by requests, but an earlier version may have stored one.
+        let template = if matches!(name, BODY | THEME) && tsx::is_module(source) {
+            Err(format!("{name} {}", tsx::PROBLEM))
+        } else {
+            environment.template_from_named_str(name, source).map_err(|error| message(name, &error, None))
+        };
         Self { name, source, environment, template }
     }
 

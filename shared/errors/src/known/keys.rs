@@ -22,6 +22,12 @@ macro_rules! keys {
             max: usize,
         },
 
+        /// The project has the maximum number of sets of API keys, and none has ended.
+        #[error("a project can have at most {max} sets of API keys: revoke one first")]
+        #[hint("Revoke one that is no longer in use.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyApiKeySets { max: usize },
+
         /// The API key, or set of API keys, does not exist, or the caller may not manage it.
         #[error("the API key, or set of API keys, does not exist")]
         #[hint("Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.")]

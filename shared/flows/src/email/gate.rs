@@ -12,8 +12,9 @@
 //! | emails from a server to its users | no: the project's quota limits them | |
 //!
 //! The network of a client that asks for a code is counted with its request
-//! ([`Rule::SendCodeNetwork`]). A mailbox has one name for all its addresses ([`Email::mailbox`]),
-//! and the domains of mail providers do not count ([`Email::organisation`]).
+//! ([`Rule::SendCodeNetwork`]), and so is one that signs up with an address to verify. A mailbox
+//! has one name for all its addresses ([`Email::mailbox`]), and the domains of mail providers do
+//! not count ([`Email::organisation`]).
 //!
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last one; later ones are skipped. A change never fails because of its notice, so notices are

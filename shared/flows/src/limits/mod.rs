@@ -317,6 +317,17 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     Ok(())
 }
 
+/// Counts an email with a code that a client's sign-up causes, together with the codes that clients
+/// of the same network ask for.
+pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
+    let (app, network) = (&context.app, Subject::network(context.place.ip));
+    let counter = app.settings.limits.counter(Rule::SendCodeNetwork, &network, app.clock.now());
+    match counter.filter(|_| context.level == Level::Client) {
+        Some(counter) => app.store.count(&context.project.id, &counter).await,
+        None => Ok(()),
+    }
+}
+
 /// The counters of a user's change that invalidates codes for the user's unverified email
 /// addresses. Whoever created an account with someone else's address must not be able to invalidate
 /// every code before the owner of the address can use it.

@@ -9,6 +9,10 @@
 //! The owner of an account must be able to read to find an intruder, so reads are counted per
 //! session, not per user. For the same reason, a session that has read little can go on reading
 //! when its IP address or network, which others share, has used up its quota.
+//!
+//! Small reads are not counted, so a caller without a session could ask for made-up ids without an
+//! end. What such a caller asks for in vain counts like a made-up project
+//! ([`unproved`](crate::limits::unproved)).
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
 use model::place::Place;
@@ -22,6 +26,8 @@ pub struct Reader {
     project: ProjectId,
     session: Option<Counter>,
     places: Vec<Counter>,
+    /// The counters of what does not exist; none with a session.
+    misses: Vec<Counter>,
 }
 
 /// One part in this many of a session's quota is reserved for the session, whatever others at its
@@ -33,10 +39,12 @@ impl Reader {
     pub fn at(app: &App, project: &ProjectId, place: &Place, session: Option<SessionId>) -> Self {
         let counter = |rule, subject: &Subject| app.settings.limits.counter(rule, subject, app.clock.now());
         let places = [counter(Rule::ReadAddress, &Subject::address(place.ip)), counter(Rule::ReadNetwork, &Subject::network(place.ip))];
+        let misses = [counter(Rule::UnprovedNetwork, &Subject::network(place.ip)), counter(Rule::Unproved, &Subject::address(place.ip))];
         Self {
             project: project.clone(),
             session: session.and_then(|session| counter(Rule::Read, &Subject::session(session))),
             places: places.into_iter().flatten().collect(),
+            misses: misses.into_iter().flatten().filter(|_| session.is_none()).collect(),
         }
     }
 
@@ -49,6 +57,12 @@ impl Reader {
             return Ok(());
         }
         self.places.iter().try_for_each(|counter| room(counter).map(drop))
+    }
+
+    /// Counts a request for something that does not exist, unless it came with a session. Fails if
+    /// a quota is used up: the caller then gets no more answers of this kind.
+    pub fn missed(&self, app: &App) -> Result<(), store::Error> {
+        self.misses.iter().try_for_each(|counter| app.memory.count(counter)).map_err(store::Error::Limited)
     }
 
     /// Counts a request that read this many bytes.

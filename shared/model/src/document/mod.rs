@@ -6,7 +6,7 @@
 
 pub mod builtin;
 pub mod theme;
-mod tsx;
+pub mod tsx;
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -103,12 +103,7 @@ wire::deserr_from!(Name, String, |text| line::check(&text, line::NAME).map(|()| 
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);
 
-wire::deserr_from!(HtmlSource, String, |text| {
-    if tsx::is_module(&text) {
-        return Err("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML");
-    }
-    Ok(Self(text))
-});
+wire::deserr_from!(HtmlSource, String, |text| { if tsx::is_module(&text) { Err(tsx::PROBLEM) } else { Ok(Self(text)) } });
 
 /// The body of a request for a new template or draft. The subject and the HTML have defaults.
 #[wire::optional]

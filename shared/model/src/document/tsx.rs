@@ -14,6 +14,11 @@ use regex_lite::Regex;
 /// limits bound the work for any source.
 const MAX_PLACES: usize = 200;
 const MAX_DECLARATION: usize = 1000;
+/// How many characters before a declaration are searched for decorators.
+const MAX_DECORATORS: usize = 200;
+
+/// What is wrong with a source that is a module.
+pub const PROBLEM: &str = "looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML";
 
 /// A name; it may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
@@ -32,13 +37,14 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
-    let parenthesis = format!(r"\((?:\s*(?:[<\[()\n{{]|async\b|{NAME}\s*[:?])|[^()]*\)\s*(?:=>|;))");
+    let parenthesis = format!(r"\((?:\s*(?:[<\[()\n{{]|async\b|{NAME}\s*[:?=])|[^()]*\)\s*(?:=>|;))");
     let made = format!(r"(?:await\s+{NAME}|new\s+[A-Z]|{NAME}\s+(?:as|satisfies)\s[^;\n]*;[ ]*(?:\n|$))");
     let value = format!(r"(?:[\[<`]|{STRING}[ ]*(?:[;\n]|$)|{parenthesis}|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{made}|{name})");
     let function = format!(r"(?:async\s+)?function\b\s*\*?\s*(?:{NAME}\s*)?");
     let body = r"\{(?:[^{%#]|$)";
     let heritage = r"(?:<[^<>{}/]*>\s*)?(?:\b(?:extends|implements)\b[^{};]*)?";
     let class = format!(r"(?:abstract\s+)?(?:class|interface|enum|namespace|module)\b\s*(?:{NAME}\s*)?{heritage}{body}");
+    let decorators = format!(r"(?:@{NAME}(?:\.{NAME})*(?:\([^()]*\))?\s*)*");
     let bound = format!(r"(?:{NAME}(?:\s*,\s*{NAME})*\s*[:=;]|\{{[^{{%#][^=]*=|\[[^=]*=)");
     let variable = format!(r"(?:(?:const|let|var)\b\s*{bound}|type\b\s*{NAME}\s*(?:<[^<>/]*>\s*)?=|const\s+enum\s+{NAME}\s*{body})");
     let forms = [
@@ -48,7 +54,7 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         format!(r"export(?:\s+type)?\s*{LIST}\s*(?:from\s*{STRING}\s*)?(?:[;}}\n]|$)"),
         format!(r"export(?:\s+type)?\s*\*\s*(?:as\s+(?:{NAME}|{STRING})\s+)?from\s*{module}"),
         format!(r"export\s+default\b\s*{value}"),
-        format!(r"export\s+(?:default\s+)?(?:declare\s+)?(?:{function}[(<]|{class})"),
+        format!(r"export\s+(?:default\s+)?(?:declare\s+)?(?:{function}[(<]|{decorators}{class})"),
         format!(r"export\s+(?:declare\s+)?{variable}"),
         r"export\s*=|export\s+as\s+namespace\b".to_owned(),
         format!(r"(?:module\.exports(?:\.{NAME})?|exports\.{NAME})\s*="),
@@ -59,7 +65,7 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether a source is a module.
-pub(super) fn is_module(source: &str) -> bool {
+pub fn is_module(source: &str) -> bool {
     let Some(declaration) = DECLARATION.as_ref() else { return false };
     let text = plain(source);
     let is_declaration = |place: &str| {
@@ -121,21 +127,32 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |at| &line[..at])
 }
 
-/// The text from each position where a statement can begin with a keyword of a declaration.
+/// The text from each position where a statement can begin with a keyword of a declaration, which
+/// decorators may precede.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let begins = |at: &usize| {
         let before = text[..*at].trim_end_matches(' ');
-        before.is_empty() || before.ends_with(['\n', ';', '}'])
+        // `@import` is CSS.
+        let may_follow = text[..*at].ends_with([' ', ')']);
+        before.is_empty() || before.ends_with(['\n', ';', '}']) || may_follow && ends_with_decorators(before)
     };
     let words = ["import", "export", "module.exports"].into_iter().flat_map(|word| text.match_indices(word).map(|(at, _)| at));
     words.filter(begins).map(|at| &text[at..])
+}
+
+/// Whether the last statement of a text begins with a decorator, and is short.
+fn ends_with_decorators(before: &str) -> bool {
+    let start = before.char_indices().rev().map(|(at, _)| at).take(MAX_DECORATORS).last().unwrap_or_default();
+    let end = before[start..].rfind(['\n', ';', '}']).map(|end| start + end + 1);
+    let statement = end.or(Some(0).filter(|_| start == 0)).map(|start| &before[start..]);
+    statement.is_some_and(|statement| statement.trim_start_matches(' ').starts_with('@'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{DECLARATION, is_module};
 
-    const DECLARATIONS: [&str; 54] = [
+    const DECLARATIONS: [&str; 59] = [
         "import \"./styles.css\";",
         "import 'server-only'",
         "import React from \"react\";",
@@ -190,6 +207,11 @@ mod tests {
         "export default template as unknown as Template;",
         "import data from './data.json' assert {type: 'json'}",
         "exports.default = EmailTemplate;",
+        "export default (a = f()) => <p/>",
+        "@observer export class Email {",
+        "@observer @inject(\"store\") export default class extends Component {",
+        "export @observer class Email {",
+        "export default @styled.with(theme) class Email extends Component {",
     ];
 
     const LAYOUTS: [(&str, &str); 12] = [
@@ -262,6 +284,8 @@ mod tests {
             "<!--\nimport { a } from 'b'\n-->",
             "<style>\n@import url(\"a.css\");\n@import \"b.css\";\n</style>",
             "<a href=\"https://example.com//import\">x</a>",
+            "@import url(\"a.css\");",
+            "@ada exports data",
         ] {
             for (before, after) in [("", ""), ("<p>\n  ", "\n</p>"), ("{% if a %}", "{% endif %}"), ("<p>A; ", "</p>")] {
                 let source = format!("{before}{source}{after}");
@@ -272,7 +296,17 @@ mod tests {
 
     #[test]
     fn many_beginnings_of_declarations_take_bounded_work() {
-        for beginning in ["\nexport const[", "\nimport a,{b,", "\nexport class a extends b", "\n<pre", "\n/*", "\n//", "<!---->/"] {
+        for beginning in [
+            "\nexport const[",
+            "\nimport a,{b,",
+            "\nexport class a extends b",
+            "\n<pre",
+            "\n/*",
+            "\n//",
+            "<!---->/",
+            "import ",
+            "@a export ",
+        ] {
             assert!(!is_module(&beginning.repeat(20_000)), "{beginning}");
         }
     }

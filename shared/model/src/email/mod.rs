@@ -135,7 +135,11 @@ mod tests {
             ("ada-l@yandex.ru", "adal@yandex.com"),
             ("news+1@ada.fastmail.com", "ada@fastmail.com"),
             ("ada+1@fastmail.com", "ada@fastmail.com"),
+            ("news@ada.fastmail.co.uk", "ada@fastmail.co.uk"),
             ("a.da+1@hotmail.com", "a.da@hotmail.com"),
+            ("ada-shop@yahoo.com.mx", "ada@yahoo.com.mx"),
+            ("ada+1@live.nl", "ada@live.nl"),
+            ("4f-2b@duck.com", "4f-2b@duck.com"),
         ] {
             assert_eq!(mailbox(address), mailbox_of, "{address}");
         }
@@ -162,7 +166,14 @@ mod tests {
         ] {
             assert_eq!(organisation(address).as_deref(), Some(registered), "{address}");
         }
-        for address in ["ada@gmail.com", "ada@t-online.de", "news@ada.fastmail.com"] {
+        for address in [
+            "ada@gmail.com",
+            "ada@t-online.de",
+            "news@ada.fastmail.com",
+            "ada@outlook.es",
+            "a1b2@duck.com",
+            "a1b2@privaterelay.appleid.com",
+        ] {
             assert_eq!(organisation(address), None);
         }
     }

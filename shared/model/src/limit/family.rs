@@ -53,6 +53,7 @@ pub enum Limit {
     /// never refused because of this limit.
     Notice,
     /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
-    /// operation; also all reports of exposed API keys, and all checks of versions.
+    /// operation, and reads without a session of anything that does not exist; also all reports of
+    /// exposed API keys, and all checks of versions.
     Unproved,
 }

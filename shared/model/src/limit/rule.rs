@@ -45,7 +45,7 @@ rules! {
     // counted separately.
     SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and second factors of an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
-    SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48)";
+    SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), also by sign-ups";
     SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails to unverified recipients at one domain other than a mail provider's, caused by clients";
     SendCodeRecipient = "send-code-recipient", SendCode, 5 in 600, "Emails with a code to one recipient, requested by clients";
     SendCodeRecipientServer = "send-code-recipient-server", SendCode, 30 in 600, "Emails with a code, invitations and test emails to one recipient, requested by servers";
@@ -99,10 +99,10 @@ rules! {
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
     Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more says that others were left out";
-    // Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
-    // versions, from an IP address.
-    Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects and checks of versions from an IP address";
-    UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, and checks of versions from a network (IPv4 /24, IPv6 /48)";
+    // Wrong keys, unknown projects, flows and links, reads without a session of what does not
+    // exist, reports of exposed API keys, and checks of versions, from an IP address.
+    Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";
+    UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)";
 }
 
 impl Rule {

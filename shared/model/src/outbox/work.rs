@@ -194,6 +194,17 @@ impl OutboxEntry {
         self.bytes() > MAX_BYTES
     }
 
+    /// The entry without its sources, variables and bodies, for a list that shows none of them.
+    #[must_use]
+    pub fn without_content(mut self) -> Self {
+        (self.source.subject, self.source.html, self.source.text) = (None, None, None);
+        self.variables.clear();
+        if let Some(mail) = &mut self.rendered {
+            (mail.html, mail.text) = (None, None);
+        }
+        self
+    }
+
     /// The approximate size in bytes before compression, including bodies that are stored
     /// separately.
     pub fn bytes(&self) -> usize {

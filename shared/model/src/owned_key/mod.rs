@@ -21,11 +21,11 @@ pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 use crate::quota::Quota;
 
-/// The maximum number of an owner's active keys, neither revoked nor expired. Every request by a
-/// user reads the user's item, so it must stay small.
+/// The maximum number of an owner's active keys: neither revoked nor expired, nor replaced by a
+/// rotation. Every request by a user reads the user's item, so it must stay small.
 pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
-/// The maximum number of ended keys kept when a key is added; those created first are dropped
-/// first.
+/// The maximum number of other keys kept when a key is added. Of those that ended, the ones created
+/// first are dropped first; those replaced by a rotation are kept until their end.
 const MAX_ENDED: usize = 25;
 /// How long a revoked or expired key is listed. After that, it is dropped when another key is
 /// added, or earlier, if more than `MAX_ENDED` keys have ended.
@@ -63,6 +63,9 @@ pub struct OwnedKey {
     pub expires_at: Option<Timestamp>,
     /// When the key was revoked; absent if it was not.
     pub revoked_at: Option<Timestamp>,
+    /// Whether a rotation replaced the key, which works until its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_replaced: bool,
     /// Whether the key was revoked because someone, such as a secret scanner, reported it as
     /// exposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -118,6 +121,7 @@ impl OwnedKey {
             created_at: now,
             expires_at: new.expires_at,
             revoked_at: None,
+            is_replaced: false,
             was_exposed: false,
             creator: None,
             last_used_at: None,
@@ -135,9 +139,20 @@ impl OwnedKey {
         self.revoked_at.into_iter().chain(expired_at).min()
     }
 
+    /// Whether the key counts towards [`MAX_KEYS`].
+    fn is_counted(&self, now: Timestamp) -> bool {
+        self.ended_at(now).is_none() && !self.is_replaced
+    }
+
     /// Whether the key is usable, or expired or was revoked less than [`ENDED_FOR`] ago.
     fn is_listed(&self, now: Timestamp) -> bool {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
+    }
+
+    /// Ends the key at a time, unless it expires earlier: a new key replaces it.
+    pub fn replace(&mut self, end: Timestamp) {
+        self.expires_at = Some(self.expires_at.map_or(end, |time| time.min(end)));
+        self.is_replaced = true;
     }
 
     /// Revokes the key. A key already revoked keeps the time of its revocation.
@@ -194,15 +209,28 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
+    /// Changes when a key expires. One that has expired or been replaced counts again, unless it
+    /// does not live longer than before.
+    pub fn set_expiry(&mut self, id: OwnedKeyId, expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), KeyCountRefusal> {
+        let others = self.0.iter().filter(|key| key.id != id && key.is_counted(now)).count();
+        let Some(key) = self.get_mut(id) else { return Ok(()) };
+        let was_counted = key.is_counted(now);
+        key.is_replaced &= expires_at.zip(key.expires_at).is_some_and(|(new, old)| new <= old);
+        key.expires_at = expires_at;
+        if !was_counted && key.is_counted(now) && others >= MAX_KEYS { Err(KeyCountRefusal) } else { Ok(()) }
+    }
+
     /// Adds a key; drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum number
     /// of ended keys.
     pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), KeyCountRefusal> {
         self.0.retain(|key| key.is_listed(now));
-        let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();
-        if self.0.len() - ended >= MAX_KEYS {
+        let counted = self.0.iter().filter(|key| key.is_counted(now)).count();
+        let others = self.0.len() - counted;
+        let working = self.0.iter().filter(|key| key.is_replaced && key.ended_at(now).is_none()).count();
+        if counted >= MAX_KEYS || working > MAX_ENDED {
             return Err(KeyCountRefusal);
         }
-        for _ in MAX_ENDED..ended {
+        for _ in MAX_ENDED..others {
             if let Some(oldest) = self.0.iter().position(|key| key.ended_at(now).is_some()) {
                 self.0.remove(oldest);
             }
@@ -228,70 +256,4 @@ impl OwnedKeys {
 }
 
 #[cfg(test)]
-mod tests {
-    use wire::id::UserId;
-
-    use super::*;
-
-    fn at(hours: i64) -> Timestamp {
-        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours)
-    }
-
-    fn key(expires_at: Option<Timestamp>, now: Timestamp) -> OwnedKey {
-        let entropy = Entropy::system();
-        let owner = Owner::User(UserId::from(entropy.uuid()));
-        let text = KeyText::random(&wire::id::ProjectId::internal(), owner, false, &entropy);
-        let new = NewKey { description: "ci".to_owned(), is_public: false, scopes: Vec::new(), expires_at };
-        OwnedKey::new(&text, new, &entropy, now)
-    }
-
-    #[test]
-    fn ended_keys_do_not_count_towards_the_maximum() {
-        let mut keys = OwnedKeys::default();
-        for _ in 0..MAX_KEYS {
-            keys.add(key(None, at(0)), at(0)).expect("below the maximum");
-        }
-        assert_eq!(keys.add(key(None, at(0)), at(0)), Err(KeyCountRefusal));
-        let first = keys.iter().next().expect("a key").id;
-        keys.get_mut(first).expect("a key").revoke(at(1));
-        assert_eq!(keys.add(key(None, at(1)), at(1)), Ok(()));
-        assert!(keys.get(first).is_some(), "a revoked key stays visible");
-    }
-
-    #[test]
-    fn keys_that_ended_long_ago_are_dropped() {
-        let mut keys = OwnedKeys::default();
-        keys.add(key(Some(at(1)), at(0)), at(0)).expect("below the maximum");
-        keys.add(key(None, at(24 * 30)), at(24 * 30)).expect("below the maximum");
-        assert_eq!(keys.iter().count(), 2, "29 days and 23 hours are not 30 days");
-        keys.add(key(None, at(24 * 31)), at(24 * 31)).expect("below the maximum");
-        assert_eq!(keys.iter().count(), 2);
-    }
-
-    #[test]
-    fn the_number_of_ended_keys_is_bounded() {
-        let mut keys = OwnedKeys::default();
-        for hour in 0..100 {
-            let new = key(Some(at(hour + 1)), at(hour));
-            keys.add(new, at(hour)).expect("only one key is open");
-        }
-        assert_eq!(keys.iter().count(), MAX_ENDED + 1);
-    }
-
-    #[test]
-    fn a_key_keeps_the_time_of_its_first_revocation() {
-        let mut key = key(None, at(0));
-        key.revoke(at(1));
-        key.revoke(at(2));
-        assert_eq!(key.revoked_at, Some(at(1)));
-    }
-
-    #[test]
-    fn a_use_is_recorded_once_an_hour() {
-        let mut key = key(None, at(0));
-        assert!(key.is_use_news(at(0)));
-        key.last_used_at = Some(at(0));
-        assert!(!key.is_use_news(at(0) + SignedDuration::from_mins(59)));
-        assert!(key.is_use_news(at(1)));
-    }
-}
+mod tests;

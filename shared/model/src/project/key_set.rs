@@ -16,9 +16,13 @@ use wire::id::KeySetId;
 
 use crate::project::key_permission::KeyPermission;
 use crate::project::{ApiKey, KeyKind};
+use crate::quota::Quota;
 
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
+/// The maximum number of a project's sets, including those that have ended. One response lists them
+/// all.
+pub const MAX_SETS: usize = Quota::KeySets.max();
 /// The time that means "never" where an API response needs a time: the end of the year 9999.
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
@@ -97,6 +101,25 @@ impl KeySet {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
     }
+
+    /// When the keys expired or were revoked, whichever came first; `None` if they are still valid.
+    fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let expired_at = self.expires_at.filter(|time| *time <= now);
+        self.revoked_at.into_iter().chain(expired_at).min()
+    }
+}
+
+/// The project has [`MAX_SETS`] sets, and none has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManySets;
+
+/// The set to delete before one is added to these: beyond the maximum, the one that ended first.
+pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, TooManySets> {
+    if sets.len() < MAX_SETS {
+        return Ok(None);
+    }
+    let ended = sets.iter().filter_map(|set| set.ended_at(now).map(|time| (time, set)));
+    ended.min_by_key(|(time, set)| (*time, set.id)).map(|(_, set)| Some(set)).ok_or(TooManySets)
 }
 
 /// When the keys of a new set expire; `None` for never. Requests give the time in milliseconds

@@ -43,29 +43,12 @@ pub struct OutboxListing<'a> {
 }
 
 /// A page, with the position of the next one.
-#[derive(Debug, Default)]
-pub struct OutboxPage {
-    /// The entries, newest first.
-    pub entries: Vec<OutboxEntry>,
+#[derive(Debug)]
+pub struct OutboxPage<T> {
+    /// The entries, newest first, as the caller shows them.
+    pub entries: Vec<T>,
     /// Where the next page begins, if there may be one.
     pub next: Option<ListPosition>,
-    bytes: usize,
-}
-
-impl OutboxPage {
-    fn has_room(&self, entry: &OutboxEntry, limit: usize) -> bool {
-        self.entries.len() < limit && !is_over(self.bytes, bytes(entry))
-    }
-
-    fn push(&mut self, entry: OutboxEntry) {
-        self.bytes += bytes(&entry);
-        self.entries.push(entry);
-    }
-}
-
-/// The size of an entry in a response, which contains the HTML source twice.
-fn bytes(entry: &OutboxEntry) -> usize {
-    entry.bytes() + entry.source.html.as_ref().map_or(0, String::len)
 }
 
 impl ListPosition {
@@ -81,42 +64,44 @@ impl ListPosition {
 }
 
 impl Store {
-    /// Entries accepted by `keep`, newest first, down to the month of `oldest`. An entry that
+    /// Entries, newest first, down to the month of `oldest`. `read` turns an entry into what is
+    /// shown of it, with the size of that in bytes, or `None` to omit the entry. An entry that
     /// cannot be parsed is skipped and logged.
-    pub async fn outbox_entries(
+    pub async fn outbox_entries<T>(
         &self,
         project: &ProjectId,
         listing: OutboxListing<'_>,
-        keep: impl Fn(&OutboxEntry) -> bool,
-    ) -> Result<OutboxPage, Error> {
+        read: impl Fn(OutboxEntry) -> Option<(T, usize)>,
+    ) -> Result<OutboxPage<T>, Error> {
         let last_month = month_partition(project, listing.oldest);
         let mut at = listing.start.cloned().unwrap_or_else(|| ListPosition::beginning(listing.now));
-        let (mut page, mut read) = (OutboxPage::default(), 0);
+        let (mut entries, mut bytes, mut examined) = (Vec::new(), 0, 0);
         for _ in 0..QUERIES {
             let partition = month_partition(project, at.month);
-            let (items, is_over) = self.items_of_month(&partition, &at.after, listing.read).await?;
-            read += items.len();
+            let (items, is_last) = self.items_of_month(&partition, &at.after, listing.read).await?;
+            examined += items.len();
             for item in items {
                 let (position, entry) = (position(&item), readable(item));
-                if let Some(entry) = entry.filter(&keep) {
-                    if !page.has_room(&entry, listing.limit) {
-                        return Ok(OutboxPage { next: Some(at), ..page });
+                if let Some((shown, size)) = entry.and_then(&read) {
+                    if entries.len() == listing.limit || is_over(bytes, size) {
+                        return Ok(OutboxPage { entries, next: Some(at) });
                     }
-                    page.push(entry);
+                    bytes += size;
+                    entries.push(shown);
                 }
                 at.after = position;
             }
-            if is_over && partition <= last_month {
-                return Ok(page);
+            if is_last && partition <= last_month {
+                return Ok(OutboxPage { entries, next: None });
             }
-            if is_over {
+            if is_last {
                 at = at.month_before(listing.oldest);
             }
-            if read >= MAX_READ {
+            if examined >= MAX_READ {
                 break;
             }
         }
-        Ok(OutboxPage { next: Some(at), ..page })
+        Ok(OutboxPage { entries, next: Some(at) })
     }
 
     /// The items after a position in a month, and whether they include the month's last item.

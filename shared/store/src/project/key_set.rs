@@ -2,13 +2,13 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
+//! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list, also before a new one; 2 for each item to write, in a transaction with its keys |
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request with a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //!
 //! A set and its keys are created and revoked together, and requests read keys with strong
 //! consistency, so a key stops working as soon as its set is revoked, or up to ten seconds later in
 //! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). An expired key is deleted by TTL
-//! some time later; its set is kept for display.
+//! some time later; its set is kept for display, until it makes room for a new one.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -31,6 +31,12 @@ pub fn create(project: &ProjectId, new: &NewKeys) -> Result<Vec<Write>, Error> {
     let keys = new.secrets.iter().map(|(kind, secret)| create_key(project, secret, &new.set.api_key(*kind)));
     let set = Write::create(set_key(project, new.set.id), &new.set)?.targets([Target::new(TargetKind::KeySet, new.set.id)]);
     [Ok(set)].into_iter().chain(keys).collect()
+}
+
+/// Deletes a set with its keys.
+pub fn delete(project: &ProjectId, set: &KeySet) -> impl Iterator<Item = Write> {
+    let keys = set.keys.iter().map(|key| key_key(project, &key.digest));
+    [set_key(project, set.id)].into_iter().chain(keys).map(Write::delete)
 }
 
 fn create_key(project: &ProjectId, secret: &SecretString, key: &ApiKey) -> Result<Write, Error> {
