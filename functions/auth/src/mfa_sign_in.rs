@@ -68,6 +68,7 @@ pub struct MfaSignIn {
     remember_device: bool,
 }
 
+#[wire::sparse]
 #[derive(Serialize, ToSchema)]
 #[schema(as = SecondFactorSignedIn)]
 pub struct SecondFactorTokens {
@@ -75,10 +76,8 @@ pub struct SecondFactorTokens {
     signed_in: SignInOrUpTokens,
     /// The token of the remembered device, for the header `X-Service-Device-Token` of later
     /// sign-ins. Absent unless the request asked for it and the project permits it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     device_token: Option<String>,
     /// When the device expires, in milliseconds since the epoch.
-    #[serde(skip_serializing_if = "Option::is_none")]
     device_expires_at_millis: Option<i64>,
 }
 

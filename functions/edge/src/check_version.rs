@@ -40,16 +40,15 @@ wire::deserr_from!(ClientVersion, String, |text| {
     version.map(Self).ok_or("must be a version such as 1.2.3")
 });
 
+#[wire::sparse]
 #[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckedVersion {
     up_to_date: bool,
     /// Why the version is outdated; absent if it is up to date.
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// Whether the newer version may be incompatible with the older one; absent if the version is
     /// up to date.
-    #[serde(skip_serializing_if = "Option::is_none")]
     severe: Option<bool>,
 }
 

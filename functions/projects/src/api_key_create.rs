@@ -58,17 +58,15 @@ impl CreateApiKey {
     }
 }
 
+#[wire::sparse]
 #[derive(Serialize, ToSchema)]
 pub struct CreatedApiKey {
     #[serde(flatten)]
     base: KeySetBase,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "pck_…")]
     publishable_client_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "ssk_…")]
     secret_server_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "sak_…")]
     super_secret_admin_key: Option<String>,
 }

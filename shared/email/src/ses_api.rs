@@ -104,14 +104,13 @@ pub struct Message {
 }
 
 /// The parts of a message; at least one is required.
+#[wire::sparse]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Body {
     /// The plain-text part.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Text>,
     /// The HTML part.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub html: Option<Text>,
 }
 

@@ -123,6 +123,7 @@ impl Code {
 wire::deserr_from!(Code, String, |text| Self::parse(&text));
 
 /// A code, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCode {
     /// The purpose of the code.
@@ -130,13 +131,10 @@ pub struct StoredCode {
     /// The email address that the code was sent to.
     pub email: Email,
     /// The account that the code is for; absent for a sign-in that will create one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The contact channel to verify; absent for other purposes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_id: Option<ChannelId>,
     /// When the code expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the code has been redeemed.
     #[serde(default)]

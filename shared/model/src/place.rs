@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 /// The origin of a request, such as the last use of a session (`last_used_at_end_user_ip_info`).
 /// Only the IP address is always known.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
@@ -14,22 +15,16 @@ pub struct Place {
     #[schema(value_type = String, example = "203.0.113.7")]
     pub ip: IpAddr,
     /// The country: ISO 3166-1 alpha-2.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
     /// The code of the region, as reported by CloudFront.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub region_code: Option<String>,
     /// The name of the city.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub city_name: Option<String>,
     /// The latitude in degrees.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latitude: Option<f64>,
     /// The longitude in degrees.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub longitude: Option<f64>,
     /// The time zone, as named in the IANA time zone database.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tz_identifier: Option<String>,
 }
 

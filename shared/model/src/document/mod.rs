@@ -37,6 +37,7 @@ pub enum DocumentKind {
 }
 
 /// A template, a theme or a draft.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MailDocument {
     /// The id, unique among documents of the same kind in a project.
@@ -49,22 +50,17 @@ pub struct MailDocument {
     /// MiniJinja source, in HTML or MJML, of the body of an email or of the layout of a theme.
     pub html: String,
     /// MiniJinja source of the text body; derived from the HTML if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The theme around the email; if absent, the project's theme.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<Theme>,
     /// The category of the emails.
     #[serde(default)]
     pub category: Category,
     /// When the document was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the document was last changed.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
     /// When the draft was last sent; absent for templates, themes and unsent drafts.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub sent_at: Option<Timestamp>,
 }
 

@@ -62,15 +62,14 @@ pub const MAX_ATTEMPTS: usize = 5;
 pub const MAX_ADDRESSES: usize = 50;
 
 /// An outbox entry, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {
     /// The id of the email.
     pub id: EmailId,
     /// When the entry was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the entry was last changed.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
     /// Who receives the email.
     pub to: Recipients,
@@ -84,7 +83,6 @@ pub struct OutboxEntry {
     /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
     /// emails without codes. In an entry from an earlier version, absent until the codes in
     /// `variables` are masked. See [`crate::outbox::codes`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, SealedText>>,
     /// The category of the email.
     pub category: Category,
@@ -96,7 +94,6 @@ pub struct OutboxEntry {
     pub is_to_stranger: bool,
     /// How a notice is counted before it is rendered; absent once it has been counted, in other
     /// emails, and in an entry from an earlier version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeCount>,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
@@ -104,21 +101,18 @@ pub struct OutboxEntry {
     #[serde(default)]
     pub skip_deliverability_check: bool,
     /// When to send the email.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub scheduled_at: Timestamp,
     /// Whether the entry is paused: workers leave it alone until it is resumed.
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
     /// The result of rendering; absent while the entry is not rendered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
     /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last are kept.
     #[serde(default)]
     pub failures: Vec<Failure>,
     /// When the next attempt is due, if the last one failed and may be repeated.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_retry_at: Option<Timestamp>,
 }
 
@@ -170,13 +164,12 @@ impl Recipients {
 /// The MiniJinja sources of an email. Absent ones come from the built-in email. If neither the
 /// subject nor the HTML is set and the project overrides the template of that email, all sources
 /// come from the project's template.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The built-in email, if the entry is for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<Builtin>,
     /// Source of the subject.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Source of the body, in HTML or MJML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
@@ -187,13 +180,10 @@ pub struct Source {
     pub text: Option<String>,
     /// The theme around the email; if absent, none. In a built-in email, the default theme stands
     /// for the project's theme, which the worker looks up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<Uuid>,
     /// The draft that the sources were copied from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft_id: Option<Uuid>,
 }
 

@@ -12,26 +12,20 @@ use crate::outbox::status::{ReportKind, Status};
 
 /// The earliest time of each kind of report, in milliseconds since the Unix epoch. Acceptance has
 /// no field, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies it.
+#[wire::sparse]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Reports {
     /// Delivery was delayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_at: Option<Millis>,
     /// The recipient's server accepted the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Millis>,
     /// The recipient's server or the mail service permanently refused the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bounced_at: Option<Millis>,
     /// The recipient opened the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Millis>,
     /// The recipient followed a link in the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub clicked_at: Option<Millis>,
     /// The recipient reported the email as spam.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_as_spam_at: Option<Millis>,
 }
 

@@ -118,57 +118,42 @@ pub struct RenderedView {
 }
 
 /// The times of the events so far, and their details. A paused entry has none.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Moments {
     /// When a worker began to render the entry.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_rendering_at_millis: Option<Millis>,
     /// When rendering ended; with `render_error`, when it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rendered_at_millis: Option<Millis>,
     /// Why rendering failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub render_error: Option<String>,
     /// When a worker began to send the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_sending_at_millis: Option<Millis>,
     /// When sending failed permanently, or was given up because its outcome is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_at_millis: Option<Millis>,
     /// Why sending failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_error: Option<String>,
     /// When the email was skipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_at_millis: Option<Millis>,
     /// Why the email was skipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<SkippedReason>,
     /// Present with `skipped_reason`; always an empty object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
     /// When the recipient's server accepted the email; until that is reported, when the mail
     /// service did.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at_millis: Option<Millis>,
     /// When the email bounced.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bounced_at_millis: Option<Millis>,
     /// When delivery was reported as delayed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_delayed_at_millis: Option<Millis>,
     /// When the recipient opened the email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub opened_at_millis: Option<Millis>,
     /// When the recipient followed a link.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub clicked_at_millis: Option<Millis>,
     /// When the recipient reported the email as spam.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub marked_as_spam_at_millis: Option<Millis>,
     /// Whether the mail service sends reports on this email.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub can_have_delivery_info: Option<bool>,
 }
 

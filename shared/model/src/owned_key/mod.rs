@@ -40,6 +40,7 @@ pub const MAX_SCOPE: usize = 64;
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnedKey {
     /// The id of the key.
@@ -57,13 +58,10 @@ pub struct OwnedKey {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// When the key was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the key expires; absent if it never expires.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When the key was revoked; absent if it was not.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// Whether the key was revoked because someone, such as a secret scanner, reported it as
     /// exposed.
@@ -71,10 +69,8 @@ pub struct OwnedKey {
     pub was_exposed: bool,
     /// The creator of a team's key, if it was created with client access; absent from other keys,
     /// and from keys created by earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Creator>,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
 

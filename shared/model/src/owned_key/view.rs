@@ -10,6 +10,7 @@ use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 
 /// A key of a user or team.
+#[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnedKeyView {
     id: OwnedKeyId,
@@ -20,22 +21,17 @@ pub struct OwnedKeyView {
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch; absent if the key never expires.
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at_millis: Option<i64>,
     /// Milliseconds since the Unix epoch; absent unless the key was revoked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
     /// Milliseconds since the Unix epoch, to within an hour; absent if the key was never checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_millis: Option<i64>,
     /// The kind of owner.
     #[serde(rename = "type")]
     kind: OwnerKind,
     /// The owner, if it is a user.
-    #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<UserId>,
     /// The owner, if it is a team.
-    #[serde(skip_serializing_if = "Option::is_none")]
     team_id: Option<TeamId>,
     /// The whole key in the response to its creation, otherwise its last four characters.
     value: ShownKey,

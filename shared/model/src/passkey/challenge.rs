@@ -20,20 +20,18 @@ const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
 /// A challenge, as stored in the table. It is found with a code that nobody types, so attempts are
 /// not counted.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
     /// 32 random bytes.
     pub bytes: Bytes,
     /// The user who registers a passkey, with the credential epoch; absent if the challenge is for
     /// using one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrant: Option<Registrant>,
     /// If the challenge is for the second factor of a sign-in, the digest of that sign-in's attempt
     /// code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Digest>,
     /// When the challenge expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether a correct response has redeemed the challenge.
     pub used: bool,

@@ -10,6 +10,7 @@ use wire::level::Level;
 use crate::project::key_permission::KeyPermission;
 
 /// An API key, as stored in the table under its digest.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiKey {
     /// The kind of key, which determines its access level.
@@ -17,14 +18,11 @@ pub struct ApiKey {
     /// The key set that the key belongs to.
     pub set_id: uuid::Uuid,
     /// When the key expires; absent if it never expires.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When the key was revoked; absent if it was not.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// The permissions of a server key; absent if the key may use every operation of its access
     /// level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<BTreeSet<KeyPermission>>,
 }
 

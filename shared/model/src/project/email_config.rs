@@ -9,19 +9,16 @@ use crate::project::mail_server::MailServer;
 
 /// The sender, mail server and theme of a project's emails. If the address or the server is absent,
 /// the deployment's is used; if the theme is absent, the built-in one.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailConfig {
     /// The name in the `From` header; if absent, the project's display name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_name: Option<String>,
     /// The address in the `From` header.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_email: Option<String>,
     /// The project's own mail server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<MailServer>,
     /// The theme of emails that name no theme.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
 }
 

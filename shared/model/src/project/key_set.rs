@@ -23,6 +23,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
 /// A set of keys, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySet {
     /// The id of the set.
@@ -30,17 +31,13 @@ pub struct KeySet {
     /// A description of at most [`MAX_DESCRIPTION`] characters.
     pub description: String,
     /// When the set was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the keys expire; absent if they never expire.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When the keys were revoked; absent if they were not.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
     /// The permissions of the set's server key; absent if it may use every operation of server
     /// access.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<BTreeSet<KeyPermission>>,
     /// The keys, without their secrets.
     pub keys: Vec<KeyMark>,
@@ -117,6 +114,7 @@ wire::deserr_from!(Expiry, i64, |millis| {
 });
 
 /// The fields of a set in every response.
+#[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetBase {
     id: KeySetId,
@@ -127,24 +125,20 @@ pub struct KeySetBase {
     /// never.
     expires_at_millis: i64,
     /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
-    #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
     /// The permissions of the server key; absent if it may use every operation of server access.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<BTreeSet<KeyPermission>>,
 }
 
 /// A set in a response, with the last characters of its keys instead of the keys.
+#[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetRead {
     #[serde(flatten)]
     base: KeySetBase,
-    #[serde(skip_serializing_if = "Option::is_none")]
     publishable_client_key: Option<LastFour>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     secret_server_key: Option<LastFour>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     super_secret_admin_key: Option<LastFour>,
 }
 

@@ -53,6 +53,7 @@ pub use crate::project::email_config::{EmailConfig, SendingConfig, SendingProjec
 pub use crate::project::sessions::SessionSettings;
 
 /// A project: its identity and its settings.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Project {
     /// The id of the project.
@@ -63,19 +64,14 @@ pub struct Project {
     #[serde(default)]
     pub description: String,
     /// A square logo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_url: Option<String>,
     /// A wide logo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_full_url: Option<String>,
     /// A square logo for dark backgrounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_dark_mode_url: Option<String>,
     /// A wide logo for dark backgrounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// Stored for published SDKs, without effect.
     #[serde(default)]
@@ -85,12 +81,10 @@ pub struct Project {
     pub onboarding_status: OnboardingStatus,
     /// The team that owns this project: a team in the internal project. Absent if there is none, as
     /// for the internal project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
     /// The highest cost of the bcrypt hashes imported for the project's users; absent without such
     /// hashes. At sign-in, every check of a wrong password includes the work of a hash of this
     /// cost, so that the timing reveals nothing about the account.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
     /// The source of the configuration's branch level.
     #[serde(default, skip_serializing_if = "ConfigSource::is_unlinked")]
@@ -253,6 +247,7 @@ pub enum MergeStrategy {
 }
 
 /// A provider that users of the project can sign in with.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
     /// The id: one from the catalog (`github`), or the project's own name for an OpenID issuer.
@@ -262,20 +257,15 @@ pub struct OAuthProvider {
     pub client_id: String,
     /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
     /// client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<SealedText>,
     /// The issuer of a provider outside the catalog.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The configured authorization endpoint; if absent, the catalog's or, for other issuers, the
     /// discovered one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facebook_config_id: Option<String>,
     /// The Microsoft tenant; if absent, `common`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps with native Sign in with Apple, by their names in the configuration.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

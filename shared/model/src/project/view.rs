@@ -168,6 +168,7 @@ pub struct DefaultPermission {
 }
 
 /// A provider, without its secret.
+#[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminProvider {
     /// The provider's id in the project.
@@ -178,23 +179,17 @@ pub struct AdminProvider {
     #[schema(example = "standard")]
     pub r#type: &'static str,
     /// The client id registered with the provider; absent for `shared`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
     /// Eight asterisks in place of the secret; absent for `shared`. Sending the asterisks back
     /// keeps the secret, if the client id, issuer and tenant do not change.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider outside the catalog.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The configured authorization endpoint.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub facebook_config_id: Option<String>,
     /// The Microsoft tenant.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps with native Sign in with Apple.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -13,6 +13,7 @@ use crate::provider::catalog;
 const MAX_ACCOUNT_ID: usize = 512;
 
 /// An account at an OAuth provider.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderAccount {
     /// The id of the provider account.
@@ -21,12 +22,10 @@ pub struct ProviderAccount {
     pub provider_id: String,
     /// The issuer that identified the account; absent if it is the provider's first one
     /// ([`registration`](crate::provider::registration)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The user's id at the provider.
     pub account_id: String,
     /// The address reported by the provider, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
     /// Whether the user can sign in with the account.
     pub allow_sign_in: bool,
@@ -35,6 +34,7 @@ pub struct ProviderAccount {
 }
 
 /// A provider account, as API callers read it.
+#[wire::sparse]
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProviderAccountRead {
     /// The user.
@@ -42,7 +42,6 @@ pub struct ProviderAccountRead {
     /// The id of the provider account.
     pub id: ProviderAccountId,
     /// The address that the provider reports.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
     /// The provider's id in the project's settings.
     pub provider_config_id: String,
@@ -53,7 +52,6 @@ pub struct ProviderAccountRead {
     /// Whether the app may get the provider's access tokens for the account.
     pub allow_connected_accounts: bool,
     /// The user's id at the provider; only with server access.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
 }
 

@@ -19,20 +19,18 @@ const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for it.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
     /// The access token.
     pub access: SealedText,
     /// The refresh token, if the provider issued one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<SealedText>,
     /// The scopes of the refresh token, if it comes from an earlier flow than the access token and
     /// its scopes differ from [`scope`](Self::scope); otherwise absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_scope: Option<String>,
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub expires_at: Option<Timestamp>,
     /// The scopes of the tokens as reported by the provider, separated by spaces or commas;
     /// otherwise, the requested scopes.
@@ -42,19 +40,15 @@ pub struct ProviderTokens {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
     /// Until when no other request may refresh the access token, while one request refreshes it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
     /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
     /// both. Absent in tokens from earlier versions
     /// ([`registration`](crate::provider::registration)).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// When the provider last issued or confirmed the access token; absent in tokens from earlier
     /// versions.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
     /// The last report that the provider answered by issuing or confirming this access token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_report: Option<Report>,
 }
 

@@ -25,22 +25,19 @@ pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
 pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The sign-in of a command-line tool, stored under the digest of its login code.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CliSignIn {
     /// When the tool started the sign-in.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the sign-in expires, confirmed or not.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Where the tool runs, shown to the user who confirms.
     pub place: Place,
     /// The session of the tool's anonymous user; absent if the tool has none, and after a decision
     /// or once a browser has taken over the anonymous user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymous: Option<SessionRef>,
     /// The decision; absent until there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Whether the tool has fetched its session.
     pub used: bool,

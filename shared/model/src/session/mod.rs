@@ -20,6 +20,7 @@ use crate::user::User;
 pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
 
 /// A session. Its refresh token is stored only as a digest, in the token's claim.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The id of the session.
@@ -27,13 +28,10 @@ pub struct Session {
     /// The user who is signed in.
     pub user_id: UserId,
     /// When the session began.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When an access token was last issued for the session.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_used_at: Timestamp,
     /// When the session ends.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The user's `session_epoch` when the session began. Raising the user's epoch ends all
     /// sessions except the user's `kept_session`.
@@ -42,11 +40,9 @@ pub struct Session {
     #[serde(default)]
     pub is_impersonation: bool,
     /// Where the session was last used; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// When the user last authenticated in the session. Absent from sessions started by earlier
     /// versions; `created_at` then counts instead.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
     /// the session. Empty if the user proved nothing, as in a session created by a server, and in
@@ -56,16 +52,15 @@ pub struct Session {
 }
 
 /// The limits that a session derived from another one must not exceed.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
     /// When the other session ends; the derived one does not end later.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the other session is an impersonation; the derived one is then an impersonation too.
     pub is_impersonation: bool,
     /// When the user last authenticated in the other session; the derived one does not record a
     /// later time.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub authenticated_at: Timestamp,
 }
 

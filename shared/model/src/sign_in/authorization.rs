@@ -47,6 +47,7 @@ pub enum ResponseMode {
 
 /// The data of a flow, stored until the provider redirects the user back. The item's key contains
 /// the digest of the inner state, which is the `state` parameter sent to the provider.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
     /// The project.
@@ -55,7 +56,6 @@ pub struct Authorization {
     pub provider_id: String,
     /// The registration of the provider when the flow began. The provider's code is sent to its
     /// issuer only. Absent in flows from earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// The purpose of the flow.
     pub purpose: Purpose,
@@ -68,30 +68,24 @@ pub struct Authorization {
     /// The app's PKCE challenge (RFC 7636), method S256.
     pub code_challenge: String,
     /// Where the user is redirected if the flow fails and `redirect_uri` is no longer trusted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_redirect_url: Option<RedirectUrl>,
     /// Where the app redirects the user after the callback.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// The scopes requested by the app beyond those for signing in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
     /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
     /// an access token, and if an ordinary user begins a sign-in while signed in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began; 0 in flows without a user.
     #[serde(default)]
     pub epoch: u64,
     /// The session of the user's access token, which must still be live when the flow ends. Absent
     /// in flows without a user and flows from earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// This service's own PKCE verifier for the provider; sealed, not hashed, because the token
     /// request must contain it.
     pub verifier: SealedText,
     /// When the flow expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
 }
 

@@ -15,6 +15,7 @@ use crate::user::User;
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
 
 /// A sign-in that waits for its second factor, stored under the digest of its attempt code.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MfaAttempt {
     /// The user who is signing in.
@@ -28,7 +29,6 @@ pub struct MfaAttempt {
     #[serde(default)]
     pub credential_epoch: u64,
     /// When the attempt expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the attempt has been completed.
     pub used: bool,
@@ -37,17 +37,14 @@ pub struct MfaAttempt {
     pub amr: Vec<Amr>,
     /// The session data of the authorization code that led to the sign-in; absent if the sign-in
     /// began without a code, and in attempts from earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<CodeSession>,
     /// The provider account that the sign-in began with, if it is yet to be added to the user:
     /// someone who proved only the address must not add another first factor. Removed when the
     /// attempt is completed. Absent in attempts from earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
     /// The provider's tokens for the account that the sign-in began with; stored, and removed here,
     /// when the attempt is completed. Absent if there are none, if they are in `to_attach`, and in
     /// attempts from earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
 }
 

@@ -18,6 +18,7 @@ use crate::user::restriction::RestrictedReason;
 pub const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// An invitation, stored in the table under its id and under its code.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// The id of the invitation.
@@ -25,18 +26,15 @@ pub struct Invitation {
     /// The team to join.
     pub team_id: TeamId,
     /// When the team was created; absent in invitations from versions that did not store it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub team_created_at: Option<Timestamp>,
     /// The invited address.
     pub email: Email,
     /// When the invitation expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The member who sent the invitation with client access. The invitation is valid only while
     /// this user is a member of the team, so that removed members cannot come back with their own
     /// invitations. Absent if a server or an administrator sent the invitation, and in invitations
     /// from versions that did not store the sender.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invited_by: Option<UserId>,
     /// The `owner_epoch` of that member when the invitation was sent. The invitation is valid only
     /// in this epoch, because an intruder may have sent it in an earlier one. 0 without a member,

@@ -29,6 +29,7 @@ use crate::user::values::DisplayName;
 pub const NAMELESS: &str = "Personal team";
 
 /// A team of users, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Team {
     /// The id of the team.
@@ -36,17 +37,13 @@ pub struct Team {
     /// The name: one line of at most 256 characters, possibly empty.
     pub display_name: String,
     /// When the team was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// The user who created the team with client access; the team counts against this user's quota.
     /// Absent if a server or a project setting created the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub founder: Option<UserId>,
     /// The picture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of the picture, if this service stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
     /// Metadata that members' clients read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
@@ -66,19 +63,16 @@ pub struct Team {
 }
 
 /// A member of a team, without the permissions.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// When the user joined.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: Timestamp,
     /// The name in this team; absent if the user's own name is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The picture in this team; absent if the user's own picture is used.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of that picture, if this service stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
 }
 

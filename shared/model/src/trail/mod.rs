@@ -40,12 +40,12 @@ pub const MAX_FIELD: usize = 128;
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The id of the entry; ids sort by time.
     pub id: TrailEntryId,
     /// When the event happened; for events counted per minute, when that minute began.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
     /// The operation's name, as in the OpenAPI document; for work by the system, a special name,
     /// such as `gateway-key-add`.
@@ -58,12 +58,10 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub method: Vec<Amr>,
     /// The access level of the caller; absent for operations that require none, and for the system.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
     /// The affected account's user, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// Other targets: first those in the path, in its order, such as a team and then a permission
     /// in it.
@@ -75,7 +73,6 @@ pub struct Entry {
     pub fields: Vec<String>,
     /// Where the request came from; absent for work by the system, and for rejected sign-ups, since
     /// an entry may count several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// How the change affects the project's totals.
     #[serde(default, skip_serializing_if = "Tally::is_empty")]

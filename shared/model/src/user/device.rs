@@ -28,6 +28,7 @@ const ID: usize = 32;
 const SECRET: usize = 45;
 
 /// A device whose user need not prove the second factor again for some time.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
     /// The id.
@@ -37,16 +38,12 @@ pub struct Device {
     /// The digest of the token's secret.
     pub digest: Digest,
     /// When the second factor was proved.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the device was last used to sign in, or remembered.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_used_at: Timestamp,
     /// When the device is forgotten, if not earlier ([`Self::is_remembered`]).
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Where the device was last used; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The user's `session_epoch` when the device was remembered.
     pub session_epoch: u64,

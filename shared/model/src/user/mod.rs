@@ -63,32 +63,27 @@ pub const MAX_WRONG_PASSWORDS: u32 = 100;
 pub const MAX_ACCOUNTS: usize = Quota::ProviderAccounts.max();
 
 /// A user of a project, as stored in the table.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct User {
     /// The id of the user.
     pub id: UserId,
     /// When the user signed up.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub signed_up_at: Timestamp,
     /// The name, at most 256 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The picture.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
     /// The digest of the picture, if this service stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
     /// The addresses.
     #[serde(default)]
     pub channels: Vec<Channel>,
     /// The hash of the password.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
     /// When a signed-in user last set a password for an account without one; absent if never. All
     /// other ways to set a password, except the sign-up of an anonymous user, end the user's other
     /// sessions.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub first_password_at: Option<Timestamp>,
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -106,7 +101,6 @@ pub struct User {
     pub otp_refused: bool,
     /// The second factor, if any. Sign-ins require it unless a remembered device stands in for it
     /// or a passkey counts as both factors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     /// The accounts at providers.
     #[serde(default)]
@@ -121,7 +115,6 @@ pub struct User {
     #[serde(default)]
     pub is_anonymous: bool,
     /// The restriction set by an administrator, a server or a sign-up rule.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restriction: Option<Restriction>,
     /// Metadata that the user's client reads and writes.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
@@ -133,7 +126,6 @@ pub struct User {
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub server_metadata: Option<Metadata>,
     /// The country, ISO 3166-1 alpha-2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
     /// The scores set by a server.
     #[serde(default)]
@@ -142,7 +134,6 @@ pub struct User {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_categories: Vec<Category>,
     /// The selected team, one of the user's teams.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_team_id: Option<TeamId>,
     /// The user's permissions in the whole project.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -165,7 +156,6 @@ pub struct User {
     #[serde(default)]
     pub session_epoch: u64,
     /// The session that survived the last increment of the session epoch, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
     /// The user's teams whose members need a second factor, as of when the user last joined a team,
     /// signed in or refreshed an access token.

@@ -18,6 +18,7 @@ pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
 pub const MAX_NAME: usize = 64;
 
 /// A passkey of a user.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passkey {
     /// The id of the passkey.
@@ -31,10 +32,8 @@ pub struct Passkey {
     /// The name that the user sees.
     pub name: String,
     /// When the passkey was registered.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the passkey was last used to sign in or to reauthenticate; absent if never.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +55,6 @@ pub struct Passkey {
     pub aaguid: Uuid,
     /// When the signature counter first failed to grow, which suggests a copy of the authenticator;
     /// absent if it always grew or there is no counter.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,
 }
 

@@ -5,13 +5,12 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// A restriction set by an administrator, a server or a sign-up rule.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
     /// The reason, visible to the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Details not visible to the user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_details: Option<String>,
 }
 

@@ -34,13 +34,13 @@ pub struct Totp {
 }
 
 /// An authenticator app.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authenticator {
     /// The id of the app; the nil UUID if the app was set up by a version that permitted only one.
     #[serde(default = "nil", skip_serializing_if = "is_nil")]
     pub id: AuthenticatorId,
     /// The name given to the app by the user; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The secret, sealed for its user.
     pub secret: SealedText,
@@ -48,10 +48,8 @@ pub struct Authenticator {
     pub last_step: u64,
     /// When the app was set up. Absent if the version that set it up did not record the time; the
     /// app then counts as set up before every session began.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
     /// When a code from the app was last accepted; absent if never recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
 }
 

@@ -40,6 +40,7 @@ pub enum DeliveryStatus {
 }
 
 /// An event on its way to an endpoint.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The id.
@@ -51,7 +52,6 @@ pub struct Delivery {
     /// The body of the message.
     pub body: String,
     /// When the event happened; for a replay, when it was requested.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// The status.
     pub status: DeliveryStatus,
@@ -59,30 +59,25 @@ pub struct Delivery {
     #[serde(default)]
     pub attempts: Vec<Attempt>,
     /// When the next attempt is due, while the delivery is pending.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
     /// When another delivery of the same message was last requested; absent if never, or if an
     /// earlier version recorded the request.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub replayed_at: Option<Timestamp>,
 }
 
 /// An attempt to deliver an event.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// When the attempt began.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
     /// The HTTP status of the answer; absent if no answer arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_status: Option<u16>,
     /// How long the attempt took, in milliseconds.
     pub duration_millis: u32,
     /// Why there was no answer; absent if there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The beginning of the answer's body; absent if no answer arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }
 

@@ -26,17 +26,15 @@ pub enum DisabledReason {
 }
 
 /// The state of an endpoint, judged by its last attempts.
+#[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// When the current series of failures began; absent if the last attempt succeeded, there was
     /// none, or the endpoint has been switched on since.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
     /// When the last failed attempt of this series began; absent if there is no series.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<Timestamp>,
     /// The last attempt; absent if there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<LastDelivery>,
 }
 

@@ -25,6 +25,7 @@ pub use crate::webhook::health::DisabledReason;
 pub const MAX_ENDPOINTS: usize = 20;
 
 /// An endpoint.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// The id.
@@ -36,27 +37,22 @@ pub struct Endpoint {
     /// The types of events that the endpoint receives; all types if empty.
     pub event_types: Vec<EventType>,
     /// Why the endpoint is switched off; `None` if it is switched on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<DisabledReason>,
     /// When the endpoint was switched off; absent if it is switched on, was created switched off,
     /// or was switched off by an earlier version.
-    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
     /// The replaced secret; absent if there is none, or if the last one was replaced with immediate
     /// effect. Until it expires, it signs in addition to `secret`, so that the receiver can change
     /// to the new secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
     /// The headers added to each request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CustomHeader>,
     /// When the endpoint was created.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// When the endpoint was last changed.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub updated_at: Timestamp,
 }
 

@@ -31,6 +31,7 @@ pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An authorization code.
+#[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuthorizationCode {
     /// The user of the code.
@@ -40,37 +41,30 @@ pub struct AuthorizationCode {
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
     /// the session is live. Absent from other codes, and from codes created by earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI from the start of the flow.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
     /// Where the app sends the user after the callback, if the app named a URL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
     pub is_new_user: bool,
     /// When the code expires.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The change to make to the user when the code is redeemed, or to pass on to a sign-in attempt
     /// that awaits the second factor. Removed when the code is redeemed; absent if there is no
     /// change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<PendingAccount>,
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
     /// Removed when the code is redeemed. Absent if there are no tokens, if they are in `pending`,
     /// and from codes created by earlier versions, which stored the tokens immediately.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The session that the code takes to another domain, if any. Redeeming such a code does not
     /// start a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over: Option<SessionHandover>,
 }
 

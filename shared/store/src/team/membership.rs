@@ -51,16 +51,15 @@ pub struct MemberRow {
 }
 
 /// A membership, as stored in the user's partition.
+#[wire::sparse]
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Membership {
     /// The team.
     pub team_id: TeamId,
     /// When the user joined.
-    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: jiff::Timestamp,
     /// When the team was created, for the order of the user's teams; absent if a server or an
     /// earlier version wrote the membership.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub team_created_at: Option<jiff::Timestamp>,
 }
 
