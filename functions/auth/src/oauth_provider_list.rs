@@ -32,10 +32,8 @@ pub const ROUTE: Route = Route::get("auth-oauth-provider-list", "/api/v1/oauth-p
 #[deserr(deny_unknown_fields)]
 pub struct ProviderAccountsQuery {
     /// A user's id, or `me`. Can be omitted only with server access.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Without `user_id`: how many users a page covers, 1 to 100. Default: 100.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<100, 100>>,
     /// Without `user_id`: the `next_cursor` of the previous page.
     cursor: Option<String>,

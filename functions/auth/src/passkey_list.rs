@@ -23,7 +23,6 @@ pub const ROUTE: Route = Route::get("auth-passkey-list", "/api/v1/passkeys")
 #[deserr(deny_unknown_fields)]
 pub struct PasskeysQuery {
     /// A user's id, or `me`. Required: the passkeys of all users cannot be listed.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
 }
 

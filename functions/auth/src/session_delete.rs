@@ -39,7 +39,6 @@ pub struct SessionPath {
 #[deserr(deny_unknown_fields)]
 pub struct SessionQuery {
     /// The session's user, or `me`. Servers can omit it.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
 }
 

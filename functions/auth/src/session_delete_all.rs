@@ -28,10 +28,8 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/
 #[deserr(deny_unknown_fields)]
 pub struct EndQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Whether to end the current session as well. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_current: Option<Param<bool>>,
 }
 

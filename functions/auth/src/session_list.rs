@@ -33,10 +33,8 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 100. Default: 50.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -23,7 +23,6 @@ pub const ROUTE: Route = Route::get("edge-payments-products", "/api/v1/payments/
 #[deserr(deny_unknown_fields)]
 pub struct ProductsQuery {
     /// 1 to 100. Default: 100.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<100, 100>>,
     /// Ignored. There is only one page, so no cursor is issued.
     #[expect(dead_code, reason = "SDKs send it, but there is only one page")]

@@ -25,12 +25,9 @@ pub const ROUTE: Route = Route::get("emails-outbox-list", "/api/v1/emails/outbox
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
-    #[schema(value_type = Option<Status>)]
     status: Option<Param<Status>>,
-    #[schema(value_type = Option<SimpleStatus>)]
     simple_status: Option<Param<SimpleStatus>>,
     /// 1 to 100. Default: 100.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<100, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

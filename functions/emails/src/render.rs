@@ -48,7 +48,6 @@ pub struct RenderEmail {
     /// An alias of `theme_html_source` for published SDKs.
     theme_tsx_source: Option<HtmlSource>,
     /// The template's `variables`. Built-in templates have sample values.
-    #[schema(value_type = Option<Object>)]
     variables: Option<Variables>,
     /// Must be `false`, as editor markers are not supported.
     editable_markers: Option<bool>,

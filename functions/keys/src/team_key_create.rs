@@ -34,13 +34,11 @@ pub struct CreateTeamKey {
     #[schema(value_type = String, min_length = 1, max_length = 256)]
     description: Description,
     /// Milliseconds since the Unix epoch; `null`, 0 or absent if the key never expires.
-    #[schema(value_type = Option<i64>)]
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
     /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters,
     /// returned by checks of the key.
-    #[schema(value_type = Option<Vec<String>>)]
     scopes: Option<Scopes>,
 }
 

@@ -55,7 +55,6 @@ pub struct AuditQuery {
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Param<Time>>,
     /// 1 to 100. Default: 50.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
     cursor: Option<String>,

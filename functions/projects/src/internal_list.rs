@@ -29,7 +29,6 @@ pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/
 #[deserr(deny_unknown_fields)]
 pub struct ProjectsQuery {
     /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

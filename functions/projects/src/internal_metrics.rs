@@ -37,7 +37,6 @@ pub const ROUTE: Route = Route::get("projects-internal-metrics", "/api/v1/intern
 #[deserr(deny_unknown_fields)]
 pub struct MetricsQuery {
     /// Whether anonymous users count as users. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_anonymous: Option<Param<bool>>,
 }
 

@@ -29,13 +29,10 @@ pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{pro
 #[expect(clippy::struct_field_names, reason = "the names are those of the query")]
 pub struct JwksQuery {
     /// Whether to include the keys for restricted users' tokens. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_restricted: Option<Param<bool>>,
     /// Whether to include the keys for restricted and anonymous users' tokens. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_anonymous: Option<Param<bool>>,
     /// Whether to include the key for machines' tokens. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_machines: Option<Param<bool>>,
 }
 

@@ -43,11 +43,9 @@ pub struct InvitationsQuery {
     /// Either this or `user_id` is required.
     team_id: Option<TeamId>,
     /// A user's id, or `me`. Either this or `team_id` is required.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 500. Default: 500. A page may have fewer than `limit` invitations, because those that
     /// are no longer valid are left out; a page also ends when its teams and senders reach 2 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
     limit: Option<Limit<500, 500>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -34,10 +34,8 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
 pub struct MemberProfilesQuery {
     team_id: TeamId,
     /// Only the profile of this user, an id or `me`.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, or when the members' users reach 2 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -35,16 +35,13 @@ pub struct TeamPermissionsQuery {
     team_id: Option<TeamId>,
     /// A user's id, or `me`. Required with client access; with server access, this or `team_id` is
     /// required.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     recursive: Option<Param<bool>>,
     /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
     /// 1,000 of them, at 1 MB, or when the teams reach 2 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

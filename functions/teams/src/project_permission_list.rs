@@ -29,12 +29,10 @@ pub const ROUTE: Route = Route::get("teams-project-permission-list", "/api/v1/pr
 #[deserr(deny_unknown_fields)]
 pub struct ProjectPermissionsQuery {
     /// A user's id, or `me`. Required.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     recursive: Option<Param<bool>>,
 }
 

@@ -31,16 +31,13 @@ pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
 pub struct TeamsQuery {
     /// A user's id, or `me`. Required with client access. The teams are in the order of joining,
     /// unless `order_by` is set.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// 1 to 10,000. Default: 10,000. A page also ends at 1 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
     order_by: Option<TeamOrder>,
     /// Whether to list the newest first. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     desc: Option<Param<bool>>,
     /// Only teams with this text in their name, ignoring case, or the team with this id. A page of
     /// search results may have fewer than `limit` teams even if more pages follow.

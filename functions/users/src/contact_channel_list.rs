@@ -24,7 +24,6 @@ pub const ROUTE: Route = Route::get("users-contact-channel-list", "/api/v1/conta
 #[deserr(deny_unknown_fields)]
 pub struct ChannelsQuery {
     /// A user's id, or `me`. Required: the channels of all users cannot be listed.
-    #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
     /// Only the channel with this id.
     contact_channel_id: Option<ChannelId>,

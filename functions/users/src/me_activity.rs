@@ -28,7 +28,6 @@ pub const ROUTE: Route = Route::get("users-me-activity", "/api/v1/users/me/activ
 #[deserr(deny_unknown_fields)]
 pub struct ActivityQuery {
     /// 1 to 100. Default: 50.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -37,7 +37,6 @@ const COUNTED: usize = 1000;
 #[deserr(deny_unknown_fields)]
 pub struct PreviewQuery {
     /// How many affected users to list: 1 to 100. Default: 10.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<10, 100>>,
     /// The `next_cursor` of the previous response.
     cursor: Option<String>,

@@ -43,7 +43,6 @@ pub const ROUTE: Route = Route::get("users-user-list", "/api/v1/users")
 #[deserr(deny_unknown_fields)]
 pub struct ListQuery {
     /// 1 to 200. Default: 100.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     limit: Option<Limit<100, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -51,7 +50,6 @@ pub struct ListQuery {
     /// become active between two requests may be listed twice or not at all.
     order_by: Option<UserOrder>,
     /// Whether to list the latest first. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     desc: Option<Param<bool>>,
     /// Only users with each word of this text in their display name or email addresses, ignoring
     /// case and accents, or the user with this id. A page of search results may have fewer than
@@ -66,13 +64,10 @@ pub struct ListQuery {
     /// Only members of this team.
     team_id: Option<TeamId>,
     /// Whether to include restricted users. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_restricted: Option<Param<bool>>,
     /// Whether to include restricted and anonymous users. Default: `false`.
-    #[schema(value_type = Option<bool>)]
     include_anonymous: Option<Param<bool>>,
     /// Only anonymous users. Requires `include_anonymous`.
-    #[schema(value_type = Option<bool>)]
     only_anonymous: Option<Param<bool>>,
 }
 

@@ -31,7 +31,6 @@ pub struct DeliveriesQuery {
     #[schema(value_type = Option<String>, example = "user.created")]
     event_type: Option<EventType>,
     /// 1 to 100. Default: 50.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page. Send it with the same filters.
     cursor: Option<String>,

@@ -22,7 +22,6 @@ pub const ROUTE: Route = Route::get("webhooks-endpoint-list", "/api/v1/internal/
 #[deserr(deny_unknown_fields)]
 pub struct EndpointsQuery {
     /// 1 to 100. Default: 20, the maximum number of endpoints of a project.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 100)]
     limit: Option<Limit<MAX_ENDPOINTS, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

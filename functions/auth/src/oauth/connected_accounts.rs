@@ -301,7 +301,6 @@ pub struct TokenQuery {
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
     /// seconds of such a request, the provider is asked about the new token only once; its answer
     /// is used for the rest of that time.
-    #[schema(value_type = Option<bool>)]
     refresh: Option<Param<bool>>,
 }
 

@@ -117,7 +117,6 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
 #[deserr(deny_unknown_fields)]
 pub struct DocumentsQuery {
     /// 1 to 1,000. Default: 1,000, more than a project has. A page also ends at 1 MB.
-    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     limit: Option<Limit<1000, 1000>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

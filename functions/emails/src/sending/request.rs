@@ -15,7 +15,6 @@ pub struct SendEmail {
     /// The recipients. Required unless `all_users` is set.
     pub(crate) user_ids: Option<Vec<UserId>>,
     /// All users of the project, including anonymous and restricted ones.
-    #[schema(value_type = Option<bool>)]
     pub(crate) all_users: Option<True>,
     /// MiniJinja source of the subject. Replaces the template's or draft's subject.
     pub(crate) subject: Option<String>,
@@ -25,7 +24,6 @@ pub struct SendEmail {
     pub(crate) template_id: Option<DocumentId>,
     pub(crate) draft_id: Option<DocumentId>,
     /// Values for the `variables` in the sources.
-    #[schema(value_type = Option<Object>)]
     pub(crate) variables: Option<Variables>,
     /// `Transactional` or `Marketing`. Default: the category of the template or draft, else
     /// `Transactional`.
@@ -35,6 +33,5 @@ pub struct SendEmail {
     pub(crate) theme_id: Option<Theme>,
     pub(crate) is_high_priority: Option<bool>,
     /// Milliseconds since the epoch. If omitted or 0, the email is sent now.
-    #[schema(value_type = Option<i64>)]
     pub(crate) scheduled_at_millis: Option<AtMillis>,
 }

@@ -27,7 +27,6 @@ pub struct KeyPath {
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
     /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
-    #[schema(value_type = Option<String>)]
     pub(crate) user_id: Option<UserRef>,
 }
 
@@ -94,14 +93,11 @@ pub struct KeyPatch {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
     /// Only `true` is accepted: a revoked key cannot be restored.
-    #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
     /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
     /// until the new time.
-    #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
     /// The new scopes: at most 32, each of 1 to 64 visible ASCII characters.
-    #[schema(value_type = Option<Vec<String>>)]
     pub(crate) scopes: Option<Scopes>,
 }
 

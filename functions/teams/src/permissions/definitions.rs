@@ -55,7 +55,6 @@ pub struct PermissionPatch {
     /// A new id. The permission's grants are kept.
     id: Option<PermissionId>,
     /// At most 256 characters; `null` for none.
-    #[schema(value_type = Option<String>)]
     description: Change<String>,
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
@@ -71,7 +70,6 @@ pub struct PermissionPath {
 #[deserr(deny_unknown_fields)]
 pub struct DefinitionsQuery {
     /// 1 to 200. Without `limit` and `cursor`, all permissions are on one page.
-    #[schema(value_type = Option<u8>, minimum = 1, maximum = 200)]
     limit: Option<Limit<200, 200>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,

@@ -25,18 +25,14 @@ pub enum UserOrder {
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
     /// Accepted, but without effect on a single user.
-    #[schema(value_type = Option<bool>)]
     pub include_restricted: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
-    #[schema(value_type = Option<bool>)]
     pub include_anonymous: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
-    #[schema(value_type = Option<bool>)]
     pub only_anonymous: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
     pub order_by: Option<UserOrder>,
     /// Accepted, but without effect on a single user.
-    #[schema(value_type = Option<bool>)]
     pub desc: Option<Param<bool>>,
     /// Accepted, but without effect on a single user.
     pub query: Option<String>,

@@ -186,7 +186,6 @@ pub struct BotChallengeInput {
     #[schema(value_type = ChallengeProvider, required = false)]
     pub provider: Option<ChallengeProvider>,
     /// The Turnstile site key; `null` removes both keys.
-    #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,
     /// The Turnstile secret key, which is never returned. If absent, the existing key is kept;
     /// required when the site key changes.

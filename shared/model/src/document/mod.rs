@@ -152,10 +152,8 @@ pub struct DocumentPatch {
     /// An alias of `html_source`, used by published SDKs.
     tsx_source: Option<HtmlSource>,
     /// `null` derives the text from the HTML.
-    #[schema(value_type = Option<String>)]
     text_source: Change<String>,
     /// `false` for no theme, `null` for the project's theme.
-    #[schema(value_type = Option<Theme>)]
     theme_id: Change<Theme>,
     notification_category_name: Option<Category>,
 }

@@ -26,7 +26,6 @@ pub struct OutboxPatch {
     pub tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; `null` derives it from the HTML, or restores the text of
     /// a built-in email whose HTML is unchanged.
-    #[schema(value_type = Option<String>)]
     pub text_source: Change<String>,
     /// The id of the theme around the email; `null` for no theme.
     #[schema(value_type = Option<Uuid>)]
@@ -35,12 +34,10 @@ pub struct OutboxPatch {
     pub to: Option<Recipients>,
     /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
     /// keeps its code.
-    #[schema(value_type = Option<Object>)]
     pub variables: Option<Variables>,
     /// Stored for published SDKs, without effect: deliverability is not checked.
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
-    #[schema(value_type = Option<i64>)]
     pub scheduled_at_millis: Option<AtMillis>,
     /// Whether workers leave the entry alone until it is resumed.
     pub is_paused: Option<bool>,

@@ -23,19 +23,14 @@ pub struct NewProject {
     /// The team that owns the project. The user must be a member.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo.
-    #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo.
-    #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds.
-    #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds.
-    #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
     pub is_production_mode: Option<bool>,

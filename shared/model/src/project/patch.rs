@@ -19,19 +19,14 @@ pub struct ProjectPatch {
     /// The name that users see, one line of 1 to 256 characters.
     pub display_name: Option<String>,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
-    #[schema(value_type = Option<String>)]
     pub description: Change<String>,
     /// The http or https URL of a square logo; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_url: Change<String>,
     /// The http or https URL of a wide logo; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_full_url: Change<String>,
     /// The http or https URL of a square logo for dark backgrounds; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
-    #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, without effect.
     pub is_production_mode: Option<bool>,

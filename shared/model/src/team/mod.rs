@@ -126,22 +126,17 @@ pub struct NewTeam {
     /// The first member, as a user id or `me`. Default: a client's own user, or no member for a
     /// server. The first member gets the permissions of team creators in the project. Clients can
     /// only create teams for their own user.
-    #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
@@ -153,19 +148,15 @@ pub struct TeamPatch {
     /// The name, one line of at most 256 characters; may be empty.
     pub display_name: Option<TeamName>,
     /// The picture, in the same form as for a new team; `null` removes it.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that members' clients read and write: any JSON value of at most 32 KiB, replaced as
     /// a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// Requires server access. Metadata that members' clients read and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
 }
 
@@ -215,7 +206,6 @@ pub struct MemberProfilePatch {
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB. `null` for the user's own picture.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
 }
 

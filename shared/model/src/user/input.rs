@@ -35,11 +35,9 @@ pub struct UserInput {
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
-    #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that the user's client reads and writes: any JSON value of at most 32 KiB, replaced
     /// as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
     /// The team to select; the user must be a member. `null` for none.
     #[schema(value_type = Option<uuid::Uuid>)]
@@ -62,11 +60,9 @@ pub struct UserInput {
 
     /// Requires server access. Metadata that the user's client reads and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB, replaced as a whole.
-    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Change<Metadata>,
     /// Requires server access. Whether the primary address is verified.
     pub primary_email_verified: Option<bool>,

@@ -3,16 +3,52 @@
 
 use proc_macro::TokenStream;
 use quote::ToTokens as _;
-use syn::{Attribute, Data, DeriveInput, Field, GenericArgument, PathArguments, PathSegment, Type, parse_macro_input, parse_quote};
+use syn::{Attribute, Data, DeriveInput, Expr, Field, GenericArgument, PathArguments, PathSegment, Type, parse_macro_input, parse_quote};
+
+/// Types of values that are read from another type, by which the documentation describes them. An
+/// attribute sees only names.
+const READ_FROM: [(&str, &str); 7] = [
+    ("AtMillis", "i64"),
+    ("Metadata", "serde_json::Value"),
+    ("ProfileImage", "String"),
+    ("Scopes", "Vec<String>"),
+    ("True", "bool"),
+    ("UserRef", "String"),
+    ("Variables", "Object"),
+];
 
 /// Lets a request leave out the fields of type `Option` or `Change`: unlike `serde`, `deserr`
-/// requires every field without `#[deserr(default)]`. Stands before `#[derive(Deserr)]`.
+/// requires every field without `#[deserr(default)]`. Describes these fields for `ToSchema` by what
+/// the request contains, unless they have a `value_type` of their own. Stands before the derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
-    each_field(item, |field| {
-        let may_be_absent = name(&field.ty).is_some_and(|name| name.ident == "Option" || name.ident == "Change");
-        may_be_absent.then(|| parse_quote!(#[deserr(default)]))
+    let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
+    each_field(item, |item, field| {
+        let Some(name) = name(&field.ty).filter(|name| name.ident == "Option" || name.ident == "Change") else { return Vec::new() };
+        let has_type = field.attrs.iter().any(|attribute| mentions(attribute, "schema", "value_type"));
+        let schema = if has_schema(item) && !has_type { schema(name) } else { None };
+        schema.into_iter().chain([parse_quote!(#[deserr(default)])]).collect()
     })
+}
+
+/// Whether an attribute with this name contains the word.
+fn mentions(attribute: &Attribute, name: &str, word: &str) -> bool {
+    attribute.path().is_ident(name) && attribute.meta.to_token_stream().to_string().contains(word)
+}
+
+/// The schema of a field of type `Option<…>` or `Change<…>`, if it differs from the type's.
+fn schema(outer: &PathSegment) -> Option<Attribute> {
+    let inner = argument(outer)?;
+    let name = name(inner)?;
+    if let Some(read) = READ_FROM.iter().find(|(value, _)| name.ident == value) {
+        let read: Type = syn::parse_str(read.1).ok()?;
+        return Some(parse_quote!(#[schema(value_type = Option<#read>)]));
+    }
+    match name.ident.to_string().as_str() {
+        "Param" => argument(name).map(|read| parse_quote!(#[schema(value_type = Option<#read>)])),
+        "Limit" => constants(name).nth(1).map(|most| parse_quote!(#[schema(value_type = Option<u16>, minimum = 1, maximum = #most)])),
+        _ => (outer.ident == "Change").then(|| parse_quote!(#[schema(value_type = Option<#inner>)])),
+    }
 }
 
 /// Leaves out the fields of type `Option` that are `None`, and writes fields of type `Timestamp` as
@@ -20,7 +56,7 @@ pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Stands before the derives of `serde`.
 #[proc_macro_attribute]
 pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
-    each_field(item, |field| {
+    each_field(item, |_, field| {
         if field.attrs.iter().any(|attribute| attribute.path().is_ident("serde")) {
             return None;
         }
@@ -37,12 +73,13 @@ pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The struct with one more attribute at each field that `attribute` gives one.
-fn each_field(item: TokenStream, attribute: impl Fn(&Field) -> Option<Attribute>) -> TokenStream {
+/// The struct with more attributes at each field.
+fn each_field<A: IntoIterator<Item = Attribute>>(item: TokenStream, attributes: impl Fn(&DeriveInput, &Field) -> A) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
+    let before = item.clone();
     if let Data::Struct(data) = &mut item.data {
         for field in &mut data.fields {
-            field.attrs.extend(attribute(field));
+            field.attrs.extend(attributes(&before, field));
         }
     }
     item.into_token_stream().into()
@@ -54,8 +91,22 @@ fn name(of: &Type) -> Option<&PathSegment> {
     path.path.segments.last()
 }
 
+/// What stands between the angle brackets.
+fn arguments(of: &PathSegment) -> impl Iterator<Item = &GenericArgument> {
+    let PathArguments::AngleBracketed(arguments) = &of.arguments else { return None.into_iter().flatten() };
+    Some(&arguments.args).into_iter().flatten()
+}
+
 /// The first type between the angle brackets.
 fn argument(of: &PathSegment) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &of.arguments else { return None };
-    arguments.args.iter().find_map(|argument| if let GenericArgument::Type(inner) = argument { Some(inner) } else { None })
+    arguments(of).find_map(|argument| if let GenericArgument::Type(inner) = argument { Some(inner) } else { None })
+}
+
+/// The numbers between the angle brackets.
+fn constants(of: &PathSegment) -> impl Iterator<Item = Expr> {
+    arguments(of).filter_map(|argument| match argument {
+        GenericArgument::Const(value) => Some(value.clone()),
+        GenericArgument::Type(name) => Some(parse_quote!(#name)),
+        _ => None,
+    })
 }
