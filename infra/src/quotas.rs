@@ -30,7 +30,7 @@ picture, but it can be large). A personal team that the project gives its users
 
 pub fn document(operations: &[Operation]) -> String {
     let mut document = HEAD.to_owned();
-    for quota in Quota::ALL {
+    for &quota in Quota::ALL {
         let row = quota.row();
         let code = row.code.map_or_else(|| "nothing".to_owned(), |code| format!("[`{code}`](../errors.md#{})", code.to_lowercase()));
         let created = row.operations.iter().filter_map(|name| operations.iter().find(|operation| operation.route.name == *name));

@@ -93,7 +93,7 @@ fn creates(operation: &Operation) -> bool {
 }
 
 fn with_quota() -> BTreeMap<&'static str, Quota> {
-    Quota::ALL.into_iter().flat_map(|quota| quota.row().operations.iter().map(move |name| (*name, quota))).collect()
+    Quota::ALL.iter().copied().flat_map(|quota| quota.row().operations.iter().map(move |name| (*name, quota))).collect()
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_table_of_quotas_names_only_operations_that_clients_create_with() {
 #[test]
 fn the_error_of_every_quota_is_in_the_catalog_and_announced() {
     let all = operations::all();
-    for quota in Quota::ALL {
+    for &quota in Quota::ALL {
         let Some(code) = quota.row().code else { continue };
         assert!(KnownError::CODES.contains(&code), "{code} is in no catalog");
         // A provider flow reports the error in its redirect, so another operation names it.

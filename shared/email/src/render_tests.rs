@@ -66,7 +66,7 @@ fn a_sign_in_email_has_the_code_and_the_link() {
 
 #[test]
 fn every_built_in_email_renders_and_loads_nothing_external() {
-    for mail in Builtin::ALL {
+    for &mail in Builtin::ALL {
         let (subject, html, text) = render(&builtin_job(mail)).unwrap_or_else(|error| panic!("{mail:?}: {error}"));
         let html = html.unwrap_or_default();
         assert!(subject.contains("Notes & Co") && !text.unwrap_or_default().contains('<'), "{mail:?}");
@@ -253,7 +253,7 @@ fn a_missing_name_is_empty_or_the_templates_default() {
 
 #[test]
 fn every_built_in_email_renders_for_a_user_without_a_name() {
-    for mail in Builtin::ALL {
+    for &mail in Builtin::ALL {
         for user in [None, Some(called(None))] {
             let job = builtin_job(mail);
             let (subject, html, text) = render(&Job { context: Context { user, ..job.context.clone() }, ..job }).expect("an email");

@@ -10,11 +10,12 @@
 //! resources unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::setting::{InvalidSetting, invalid};
 
 /// A kind of resource that clients create.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Quota {
     /// Teams that a user has created.
     Teams,
@@ -59,19 +60,7 @@ pub struct Row {
 
 impl Quota {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
-        Self::Teams,
-        Self::Memberships,
-        Self::Invitations,
-        Self::ContactChannels,
-        Self::ProviderAccounts,
-        Self::Passkeys,
-        Self::Authenticators,
-        Self::Devices,
-        Self::UserApiKeys,
-        Self::TeamApiKeys,
-        Self::Projects,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The maximum for each owner.
     pub const fn max(self) -> usize {
@@ -199,7 +188,7 @@ mod tests {
     #[test]
     fn every_kind_has_one_row() {
         for quota in Quota::ALL {
-            assert_eq!(Quota::ALL.iter().filter(|other| **other == quota).count(), 1, "{quota:?}");
+            assert_eq!(Quota::ALL.iter().filter(|other| *other == quota).count(), 1, "{quota:?}");
             assert!(quota.max() > 0 && !quota.row().operations.is_empty(), "{quota:?}");
         }
     }

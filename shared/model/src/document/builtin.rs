@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use strum::VariantArray;
 use uuid::{Uuid, uuid};
 use wire::id::DocumentId;
 use wire::problem::Problems;
@@ -15,7 +16,7 @@ use crate::document::{DocumentKind, DocumentPatch, MailDocument};
 use crate::email::category::Category;
 
 /// An email that the service itself sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 pub enum Builtin {
     /// Verifies an address.
@@ -66,17 +67,7 @@ impl DocumentPatch {
 
 impl Builtin {
     /// Every built-in email.
-    pub const ALL: [Self; 9] = [
-        Self::VerifyEmail,
-        Self::SignIn,
-        Self::ResetPassword,
-        Self::TeamInvitation,
-        Self::SignInInvitation,
-        Self::NewSignIn,
-        Self::AccountClaimed,
-        Self::PasswordClosed,
-        Self::AccountChanged,
-    ];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     /// The id of the email's template. Published SDKs know the first five.
     pub fn id(self) -> Uuid {
@@ -95,7 +86,7 @@ impl Builtin {
 
     /// The built-in email of a template; `None` for a project's own template.
     pub fn of(template: DocumentId) -> Option<Self> {
-        Self::ALL.into_iter().find(|mail| template == mail.id().into())
+        Self::ALL.iter().copied().find(|mail| template == mail.id().into())
     }
 
     /// The name of the email's template.
@@ -221,7 +212,7 @@ fn ours(id: Uuid, name: &str, html: &str) -> MailDocument {
 /// The built-in documents of a kind, which a project may override.
 pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
     match kind {
-        DocumentKind::Template => Builtin::ALL.into_iter().map(Builtin::document).collect(),
+        DocumentKind::Template => Builtin::ALL.iter().copied().map(Builtin::document).collect(),
         DocumentKind::Theme => vec![ours(DEFAULT_THEME, "Plain", THEME)],
         DocumentKind::Draft => Vec::new(),
     }

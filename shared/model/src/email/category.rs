@@ -1,11 +1,12 @@
 //! Categories of emails. Users may unsubscribe from some of them.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use utoipa::ToSchema;
 use uuid::{Uuid, uuid};
 
 /// The category of an email. Users may unsubscribe from marketing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoStaticStr)]
 pub enum Category {
     /// Emails that the recipient's account needs, such as codes.
     #[default]
@@ -20,10 +21,7 @@ impl Category {
 
     /// The name on the wire.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Transactional => "Transactional",
-            Self::Marketing => "Marketing",
-        }
+        self.into()
     }
 
     /// Whether users may unsubscribe from the category.

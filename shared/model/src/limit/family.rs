@@ -1,7 +1,10 @@
 //! The rate limit of an operation, as its route names it.
 
+use strum::IntoStaticStr;
+
 /// The rate limit of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Limit {
     /// Signing up with a password.
     SignUp,

@@ -5,28 +5,8 @@ use crate::limit::rule::Rule;
 
 impl Limit {
     /// The name of the limit, for clients and operators.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SignUp => "sign-up",
-            Self::AnonymousSignUp => "anonymous-sign-up",
-            Self::SignIn => "sign-in",
-            Self::SendCode => "send-code",
-            Self::Code => "code",
-            Self::Token => "token",
-            Self::Poll => "poll",
-            Self::Authorize => "authorize",
-            Self::Challenge => "challenge",
-            Self::ApiKey => "api-key",
-            Self::TestEmail => "test-email",
-            Self::WebhookTest => "webhook-test",
-            Self::WebhookReplay => "webhook-replay",
-            Self::SecureAccount => "secure-account",
-            Self::Write => "write",
-            Self::Picture => "picture",
-            Self::Read => "read",
-            Self::Notice => "notice",
-            Self::Unproved => "unproved",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Whether requests are counted in the table. Reads, and requests whose project might not

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 use utoipa::ToSchema;
 
 /// The maximum number of permissions per scope in a project; low, because every request reads them
@@ -15,7 +16,7 @@ const MAX_ID: usize = 64;
 pub const MAX_DESCRIPTION: usize = 256;
 
 /// The system permissions: what a client may do with a team.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum System {
     /// Change the team.
     UpdateTeam,
@@ -33,8 +34,7 @@ pub enum System {
 
 impl System {
     /// Every system permission.
-    pub const ALL: [Self; 6] =
-        [Self::UpdateTeam, Self::DeleteTeam, Self::ReadMembers, Self::RemoveMembers, Self::InviteMembers, Self::ManageApiKeys];
+    pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
     pub(crate) const fn row(self) -> (&'static str, &'static str) {
         match self {
@@ -53,7 +53,7 @@ impl System {
     }
 
     fn of(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|system| system.id() == id)
+        Self::ALL.iter().copied().find(|system| system.id() == id)
     }
 
     /// The id as a [`PermissionId`].

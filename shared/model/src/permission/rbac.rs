@@ -73,7 +73,7 @@ impl Default for Rbac {
         };
         let (admin, member) = (PermissionId("team_admin".to_owned()), PermissionId("team_member".to_owned()));
         let mut definitions = BTreeMap::new();
-        definitions.insert(admin.clone(), Definition { key: 1, ..set("May do everything with a team", &System::ALL) });
+        definitions.insert(admin.clone(), Definition { key: 1, ..set("May do everything with a team", System::ALL) });
         let shared = [System::ReadMembers, System::InviteMembers];
         definitions.insert(member.clone(), Definition { key: 2, ..set("Sees the members of a team and invites", &shared) });
         let defaults = Defaults { team_creator: BTreeSet::from([admin]), team_member: BTreeSet::from([member]), sign_up: BTreeSet::new() };
@@ -86,7 +86,7 @@ impl Rbac {
     /// permissions.
     pub fn list(&self, scope: Scope) -> Vec<PermissionDefinition> {
         let own = self.definitions.iter().filter(|(_, definition)| definition.scope == scope).map(|(id, definition)| view(id, definition));
-        let system = System::ALL.into_iter().filter(|_| scope == Scope::Team).map(|system| PermissionDefinition {
+        let system = System::ALL.iter().copied().filter(|_| scope == Scope::Team).map(|system| PermissionDefinition {
             id: system.permission(),
             description: Some(system.row().1.to_owned()),
             contained_permission_ids: Vec::new(),
@@ -182,7 +182,7 @@ impl Rbac {
 
     /// The ids of the system permissions.
     pub fn system() -> impl Iterator<Item = PermissionId> {
-        System::ALL.into_iter().map(System::permission)
+        System::ALL.iter().copied().map(System::permission)
     }
 
     /// Changes a definition; `None` keeps a value, and `Some(None)` removes the description.
@@ -313,7 +313,7 @@ impl Rbac {
 
     fn expand(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let system =
-            System::ALL.into_iter().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
+            System::ALL.iter().copied().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
         let defined = self
             .definitions
             .iter()
