@@ -15,6 +15,13 @@ use crate::document::theme::DEFAULT_THEME;
 use crate::document::{DocumentKind, DocumentPatch, MailDocument};
 use crate::email::category::Category;
 
+/// The sources of an email's bodies, in HTML and as text.
+macro_rules! bodies {
+    ($name:literal) => {
+        [include_str!(concat!("templates/", $name, ".html")), include_str!(concat!("templates/", $name, ".txt"))]
+    };
+}
+
 /// An email that the service itself sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
 #[serde(rename_all = "kebab-case")]
@@ -69,19 +76,26 @@ impl Builtin {
     /// Every built-in email.
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    /// The id of the email's template. Published SDKs know the first five.
-    pub fn id(self) -> Uuid {
+    /// The id and the name of the email's template, and its subject and bodies. Published SDKs know
+    /// the first five ids.
+    #[rustfmt::skip]
+    fn row(self) -> (Uuid, &'static str, &'static str, [&'static str; 2]) {
         match self {
-            Self::VerifyEmail => uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"),
-            Self::SignIn => uuid!("822687fe-8d0a-4467-a0d1-416b6e639478"),
-            Self::ResetPassword => uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"),
-            Self::TeamInvitation => uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"),
-            Self::SignInInvitation => uuid!("066dd73c-36da-4fd0-b6d6-ebf87683f8bc"),
-            Self::NewSignIn => uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"),
-            Self::AccountClaimed => uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"),
-            Self::PasswordClosed => uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"),
-            Self::AccountChanged => uuid!("7f3e5b90-2c84-4d16-9ab7-e1d05c6f8243"),
+            Self::VerifyEmail => (uuid!("e7d009ce-8d47-4528-b245-5bf119f2ffa3"), "Email verification", "Verify your email at {{ project.display_name }}", bodies!("verify-email")),
+            Self::SignIn => (uuid!("822687fe-8d0a-4467-a0d1-416b6e639478"), "Sign-in code and link", "Sign in to {{ project.display_name }}: Your code is {{ variables.otp }}", bodies!("sign-in")),
+            Self::ResetPassword => (uuid!("a70fb3a4-56c1-4e42-af25-49d25603abd0"), "Password reset", "Reset your password at {{ project.display_name }}", bodies!("reset-password")),
+            Self::TeamInvitation => (uuid!("e84de395-2076-4831-9c19-8e9a96a868e4"), "Team invitation", "Join {{ variables.team_display_name }} at {{ project.display_name }}", bodies!("team-invitation")),
+            Self::SignInInvitation => (uuid!("066dd73c-36da-4fd0-b6d6-ebf87683f8bc"), "Sign-in invitation", "You are invited to {{ project.display_name }}", bodies!("sign-in-invitation")),
+            Self::NewSignIn => (uuid!("5c8c2f1e-64a7-4a0e-9d4b-0b6f3a1d7e52"), "New sign-in", "New sign-in to {{ project.display_name }}", bodies!("new-sign-in")),
+            Self::AccountClaimed => (uuid!("0d3b7c64-9a1e-4f25-8b6d-2c5e7f90a184"), "Account claimed", "Your account at {{ project.display_name }}", bodies!("account-claimed")),
+            Self::PasswordClosed => (uuid!("c2a9d7be-31f0-4c55-8a1c-6f2e4d9b7a03"), "Too many wrong passwords", "Too many wrong passwords at {{ project.display_name }}", bodies!("password-closed")),
+            Self::AccountChanged => (uuid!("7f3e5b90-2c84-4d16-9ab7-e1d05c6f8243"), "Account changed", "Your account at {{ project.display_name }} was changed", bodies!("account-changed")),
         }
+    }
+
+    /// The id of the email's template.
+    pub fn id(self) -> Uuid {
+        self.row().0
     }
 
     /// The built-in email of a template; `None` for a project's own template.
@@ -91,17 +105,7 @@ impl Builtin {
 
     /// The name of the email's template.
     pub fn display_name(self) -> &'static str {
-        match self {
-            Self::VerifyEmail => "Email verification",
-            Self::SignIn => "Sign-in code and link",
-            Self::ResetPassword => "Password reset",
-            Self::TeamInvitation => "Team invitation",
-            Self::SignInInvitation => "Sign-in invitation",
-            Self::NewSignIn => "New sign-in",
-            Self::AccountClaimed => "Account claimed",
-            Self::PasswordClosed => "Too many wrong passwords",
-            Self::AccountChanged => "Account changed",
-        }
+        self.row().1
     }
 
     /// Sample values of the email's variables, for previews.
@@ -137,53 +141,7 @@ impl Builtin {
 
     /// The email's MiniJinja sources.
     pub fn sources(self) -> Sources<'static> {
-        let (subject, html, text) = match self {
-            Self::VerifyEmail => (
-                "Verify your email at {{ project.display_name }}",
-                include_str!("templates/verify-email.html"),
-                include_str!("templates/verify-email.txt"),
-            ),
-            Self::SignIn => (
-                "Sign in to {{ project.display_name }}: Your code is {{ variables.otp }}",
-                include_str!("templates/sign-in.html"),
-                include_str!("templates/sign-in.txt"),
-            ),
-            Self::ResetPassword => (
-                "Reset your password at {{ project.display_name }}",
-                include_str!("templates/reset-password.html"),
-                include_str!("templates/reset-password.txt"),
-            ),
-            Self::TeamInvitation => (
-                "Join {{ variables.team_display_name }} at {{ project.display_name }}",
-                include_str!("templates/team-invitation.html"),
-                include_str!("templates/team-invitation.txt"),
-            ),
-            Self::SignInInvitation => (
-                "You are invited to {{ project.display_name }}",
-                include_str!("templates/sign-in-invitation.html"),
-                include_str!("templates/sign-in-invitation.txt"),
-            ),
-            Self::NewSignIn => (
-                "New sign-in to {{ project.display_name }}",
-                include_str!("templates/new-sign-in.html"),
-                include_str!("templates/new-sign-in.txt"),
-            ),
-            Self::AccountClaimed => (
-                "Your account at {{ project.display_name }}",
-                include_str!("templates/account-claimed.html"),
-                include_str!("templates/account-claimed.txt"),
-            ),
-            Self::PasswordClosed => (
-                "Too many wrong passwords at {{ project.display_name }}",
-                include_str!("templates/password-closed.html"),
-                include_str!("templates/password-closed.txt"),
-            ),
-            Self::AccountChanged => (
-                "Your account at {{ project.display_name }} was changed",
-                include_str!("templates/account-changed.html"),
-                include_str!("templates/account-changed.txt"),
-            ),
-        };
+        let (_, _, subject, [html, text]) = self.row();
         Sources { subject, html, text: Some(text) }
     }
 
