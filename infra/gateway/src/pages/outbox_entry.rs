@@ -4,6 +4,8 @@
 //! Changes go through the API's operation for updating entries. If it rejects a form, the page
 //! shows the reason and keeps the input.
 
+use std::collections::BTreeMap;
+
 use axum::extract::{Form, Path, State};
 use axum::response::{IntoResponse as _, Response};
 use http::{Extensions, StatusCode};
@@ -29,27 +31,11 @@ pub(super) struct EntryPath {
     id: String,
 }
 
-/// The fields that a form of the page sends.
-#[derive(Deserialize, Default)]
+/// The fields of the page's forms, which also have the page's values: a form sends only its own.
+#[derive(Clone, Serialize, Deserialize, Default)]
+#[serde(default)]
 pub(super) struct EntryForm {
     action: String,
-    #[serde(default)]
-    at: String,
-    #[serde(default)]
-    etag: String,
-    #[serde(default)]
-    subject_source: String,
-    #[serde(default)]
-    html_source: String,
-    #[serde(default)]
-    text_source: String,
-    #[serde(default)]
-    variables: String,
-}
-
-/// The values of the form's fields.
-#[derive(Serialize)]
-struct Fields {
     at: String,
     etag: String,
     subject_source: String,
@@ -58,20 +44,17 @@ struct Fields {
     variables: String,
 }
 
-/// A form's problems: one for the whole form and one for each field, if any.
-#[derive(Serialize, Default)]
-struct Problems {
-    whole: Option<String>,
-    at: Option<String>,
-    subject_source: Option<String>,
-    html_source: Option<String>,
-    text_source: Option<String>,
-    variables: Option<String>,
-}
+/// Where a form can have a problem: as a whole, and at its fields.
+const PLACES: [&str; 6] = [WHOLE, "at", "subject_source", "html_source", "text_source", "variables"];
+const WHOLE: &str = "whole";
+
+/// A form's problems by [`PLACES`].
+#[derive(Debug)]
+struct Problems(BTreeMap<&'static str, String>);
 
 /// The input of a rejected form, and its problems.
 struct FormRefusal {
-    problems: Box<Problems>,
+    problems: Problems,
     sent: EntryForm,
 }
 
@@ -117,7 +100,7 @@ impl Pages {
     }
 
     /// Performs a form's action, or returns the problems that prevent it.
-    async fn change(&self, at: &EntryPath, sent: &EntryForm, from: &Extensions) -> Result<(), Box<Problems>> {
+    async fn change(&self, at: &EntryPath, sent: &EntryForm, from: &Extensions) -> Result<(), Problems> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
         let call = if sent.etag.is_empty() { call } else { call.if_match(&sent.etag) };
@@ -134,56 +117,38 @@ impl Pages {
 }
 
 impl Problems {
-    fn whole(text: &str) -> Box<Self> {
-        Self::in_field("", text)
+    fn whole(text: &str) -> Self {
+        Self::in_field(WHOLE, text)
     }
 
-    /// A problem of one field of the operation's body.
-    fn in_field(field: &str, text: &str) -> Box<Self> {
-        let mut problems = Box::<Self>::default();
-        *problems.place(field) = Some(text.to_owned());
-        problems
-    }
-
-    /// Where to store a problem of this body field: at the corresponding form field, or else in
-    /// `whole`.
-    fn place(&mut self, field: &str) -> &mut Option<String> {
-        match field {
-            "scheduled_at_millis" => &mut self.at,
-            "subject_source" => &mut self.subject_source,
-            "html_source" => &mut self.html_source,
-            "text_source" => &mut self.text_source,
-            "variables" => &mut self.variables,
-            _ => &mut self.whole,
-        }
+    fn in_field(field: &'static str, text: &str) -> Self {
+        Self(BTreeMap::from([(field, text.to_owned())]))
     }
 
     /// A `SCHEMA_ERROR`'s problems at their fields. Without problems in the body, the error
     /// concerns the whole form.
-    fn from_schema_error(error: &Value) -> Box<Self> {
-        let mut problems = Box::<Self>::default();
-        let mut is_of_body = false;
-        for problem in error["details"]["problems"].as_array().into_iter().flatten() {
-            let Some(path) = problem["path"].as_str().and_then(|path| path.strip_prefix("body.")) else { continue };
-            let field = path.split(['.', '[']).next().unwrap_or_default();
-            *problems.place(field) = problem["problem"].as_str().map(|problem| format!("This {problem}."));
-            is_of_body = true;
-        }
-        if is_of_body { problems } else { Self::whole(error["error"].as_str().unwrap_or_default()) }
+    fn from_schema_error(error: &Value) -> Self {
+        let of_body = error["details"]["problems"].as_array().into_iter().flatten().filter_map(|problem| {
+            let field = problem["path"].as_str()?.strip_prefix("body.")?.split(['.', '[']).next()?;
+            let field = if field == "scheduled_at_millis" { "at" } else { field };
+            let place = PLACES.into_iter().find(|place| *place == field).unwrap_or(WHOLE);
+            Some((place, format!("This {}.", problem["problem"].as_str()?)))
+        });
+        let problems = Self(of_body.collect());
+        if problems.0.is_empty() { Self::whole(error["error"].as_str().unwrap_or_default()) } else { problems }
     }
 }
 
 impl EntryForm {
     /// The body of the operation's request for this form.
-    fn patch(&self, now: Timestamp) -> Result<Value, Box<Problems>> {
+    fn patch(&self, now: Timestamp) -> Result<Value, Problems> {
         match self.action.as_str() {
             "pause" => Ok(json!({ "is_paused": true })),
             "resume" => Ok(json!({ "is_paused": false })),
             "cancel" => Ok(json!({ "cancel": true })),
             "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
             "schedule" => {
-                let at: Timestamp =
-                    format!("{}Z", self.at).parse().map_err(|_| Problems::in_field("scheduled_at_millis", "Write a date and a time."))?;
+                let at: Timestamp = format!("{}Z", self.at).parse().map_err(|_| Problems::in_field("at", "Write a date and a time."))?;
                 Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
             }
             "edit" => {
@@ -199,31 +164,22 @@ impl EntryForm {
             _ => Err(Problems::whole("This page does not support this action.")),
         }
     }
-}
 
-impl Fields {
+    /// The values that the page shows: the entry's, and in a rejected form what was sent.
     fn of(view: &OutboxView, version: u64, refused: Option<&FormRefusal>) -> Self {
-        let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default();
-        let mut fields = Self {
-            at: at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
-            etag: format!("\"{version}\""),
-            subject_source: view.subject_source.clone(),
-            html_source: view.html_source.clone(),
-            text_source: view.text_source.clone().unwrap_or_default(),
-            variables: serde_json::to_string_pretty(&view.variables).unwrap_or_default(),
-        };
-        match refused.map(|refused| (&*refused.sent.action, &refused.sent)) {
-            Some(("edit", sent)) => {
-                fields.etag.clone_from(&sent.etag);
-                fields.subject_source.clone_from(&sent.subject_source);
-                fields.html_source.clone_from(&sent.html_source);
-                fields.text_source.clone_from(&sent.text_source);
-                fields.variables.clone_from(&sent.variables);
-            }
-            Some(("schedule", sent)) => fields.at.clone_from(&sent.at),
-            _ => {}
+        let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        match refused.map(|refused| &refused.sent) {
+            Some(sent) if sent.action == "edit" => Self { at, ..sent.clone() },
+            sent => Self {
+                action: String::new(),
+                at: sent.filter(|sent| sent.action == "schedule").map_or(at, |sent| sent.at.clone()),
+                etag: format!("\"{version}\""),
+                subject_source: view.subject_source.clone(),
+                html_source: view.html_source.clone(),
+                text_source: view.text_source.clone().unwrap_or_default(),
+                variables: serde_json::to_string_pretty(&view.variables).unwrap_or_default(),
+            },
         }
-        fields
     }
 }
 
@@ -251,11 +207,11 @@ async fn shown(pages: &Pages, at: &EntryPath, refused: Option<&FormRefusal>) -> 
         "tone": tone(status),
         "is_editable": is_editable(status),
         "is_paused": entry.is_paused,
-        "problems": refused.map_or(&Problems::default(), |refused| &*refused.problems),
+        "problems": PLACES.map(|place| (place, refused.and_then(|refused| refused.problems.0.get(place)))).into_iter().collect::<BTreeMap<_, _>>(),
         "opened": refused.map(|refused| &refused.sent.action),
         "failure": failure(entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
         "no_preview": no_preview(status, view.has_rendered),
-        "form": Fields::of(&view, version, refused),
+        "form": EntryForm::of(&view, version, refused),
         "preview": html_of(&view).map(|_| format!("{}/html?{}", at.path(), view.updated_at_millis)),
         "is_erased": entry.rendered.is_some() && entry.is_erased(pages.app.clock.now()),
         "moments": moments(&view),
@@ -337,9 +293,9 @@ mod tests {
             { "path": "body.variables", "problem": "must be an object" },
             { "path": "body.scheduled_at_millis", "problem": "must be a number" },
         ]));
-        assert_eq!(problems.variables.as_deref(), Some("This must be an object."));
-        assert_eq!(problems.at.as_deref(), Some("This must be a number."));
-        assert_eq!(problems.whole, None);
-        assert_eq!(of(json!([{ "path": "query.x", "problem": "is not known" }])).whole.as_deref(), Some("does not fit"));
+        assert_eq!(problems.0.get("variables").map(String::as_str), Some("This must be an object."));
+        assert_eq!(problems.0.get("at").map(String::as_str), Some("This must be a number."));
+        assert_eq!(problems.0.len(), 2);
+        assert_eq!(of(json!([{ "path": "query.x", "problem": "is not known" }])).0.get(WHOLE).map(String::as_str), Some("does not fit"));
     }
 }
