@@ -6,7 +6,7 @@
 //! visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -21,7 +21,7 @@ use crate::sign_in::tokens::{NewSession, SignInTokens};
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")
     .limit(Limit::AnonymousSignUp)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::SignUpNotEnabled]);
 

@@ -7,7 +7,7 @@
 //! be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{CreatedJson, Route};
+use api::http::{CreatedJson, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::recovery::RecoveryCode;
@@ -40,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-verify", "/api/v1/a
         ErrorCode::InvalidTotpCode,
         ErrorCode::TooManyAuthenticators,
     ])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]

@@ -6,7 +6,7 @@
 //! the project has disabled notices about authenticator apps.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{CreatedJson, Route};
+use api::http::{CreatedJson, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::recovery::RecoveryCode;
@@ -24,7 +24,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-recovery-codes-create", "/api/v1/
     .limit(Limit::SignIn)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::ReauthenticationRequired, ErrorCode::AuthenticatorAppRequired])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Serialize, ToSchema)]
 pub struct NewRecoveryCodes {

@@ -6,7 +6,7 @@
 //! challenge of the passkey, and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Need, Route};
 use api::product::code_access::{AttemptCode, CodeAccess};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -39,12 +39,12 @@ use crate::sign_in::{notice, required_teams};
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Completes a sign-in with a code from the authenticator app, a recovery code or a passkey")
     .limit(Limit::SignIn)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::PasskeyProof])
     .errors(CODE_ERRORS)
     .errors(SECOND_FACTOR_ERRORS)
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]

@@ -4,9 +4,9 @@
 //! The form on the page behind the "This wasn't me" link of an email about an account is posted
 //! here. See [`notice`](model::notice) for who may undo what, and why.
 
-use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
+use api::http::{BodyRule, Route};
 use api::product::Input;
 use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
@@ -32,7 +32,7 @@ use crate::pages::not_me::{WayBack, done, find, nothing_to_undo, used};
 pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .summary("Undoes a change that the owner of an account did not make")
     .limit(Limit::Code)
-    .ignores_body()
+    .body(BodyRule::Ignored)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 

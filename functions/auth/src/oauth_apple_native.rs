@@ -6,7 +6,7 @@
 //! together with that nonce.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Json, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -34,7 +34,7 @@ use crate::sign_in::tokens::SignInOrUpTokens;
 pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oauth/callback/apple/native")
     .summary("Signs in with an identity token of Apple's native sign-in")
     .limit(Limit::Code)
-    .calls_providers()
+    .needs(&[Need::Providers])
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         ErrorCode::OauthProviderNotFoundOrNotEnabled,

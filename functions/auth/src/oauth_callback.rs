@@ -5,8 +5,8 @@
 //! parameter; it works once and, in redirect mode, only in the browser that began the flow (RFC
 //! 9700 §4.7).
 
-use api::http::Route;
 use api::http::client::Caller;
+use api::http::{Need, Route};
 use api::product::Input;
 use api::product::input::IgnoredBody;
 use axum::extract::State;
@@ -21,7 +21,7 @@ use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE}
 pub const ROUTE: Route = Route::get("auth-oauth-callback", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Receives a user returning from a provider and redirects to the app")
     .limit(Limit::Code)
-    .calls_providers()
+    .needs(&[Need::Providers])
     .leaves_trail()
     .table(TABLE)
     .errors(ERRORS);

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers that post a
 //! form (OAuth 2.0 Form Post Response Mode).
 
-use api::http::Route;
 use api::http::client::Caller;
+use api::http::{BodyRule, Need, Route};
 use api::product::Input;
 use api::product::input::Nothing;
 use axum::extract::State;
@@ -17,8 +17,8 @@ use crate::oauth::provider_answer::{ERRORS, ProviderAnswer, ProviderPath, TABLE}
 pub const ROUTE: Route = Route::post("auth-oauth-callback-form", "/api/v1/auth/oauth/callback/{provider_id}")
     .summary("Receives a user returning from a provider that posts its answer as a form")
     .limit(Limit::Code)
-    .calls_providers()
-    .takes_forms()
+    .needs(&[Need::Providers])
+    .body(BodyRule::Form)
     .table(TABLE)
     .errors(ERRORS);
 

@@ -7,7 +7,7 @@
 //! has only its digest.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -30,7 +30,7 @@ use crate::oauth::code;
 
 pub const ROUTE: Route = Route::post("auth-oauth-cross-domain", "/api/v1/auth/oauth/cross-domain/authorize")
     .summary("Takes the current session to another domain")
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CrossDomainSessionMismatch, ErrorCode::RedirectUrlNotWhitelisted]);
 

@@ -6,7 +6,7 @@
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
-use api::http::{Json, Route};
+use api::http::{BodyRule, Json, Route};
 use api::product::access::NO_KEY;
 use api::product::client_input::ClientInput;
 use api::product::{Access, Client};
@@ -34,7 +34,7 @@ use crate::oauth::device::INTERVAL_SECONDS;
 pub const ROUTE: Route = Route::post("auth-oauth-device-authorize", "/api/v1/auth/oauth/device_authorization")
     .summary("Starts the sign-in of a device, which a user confirms elsewhere")
     .limit(Limit::Code)
-    .token_endpoint()
+    .body(BodyRule::OauthForm)
     .without_secret()
     .leaves_no_trail("nobody is signed in yet; the sign-in is recorded when the device code is exchanged")
     .table(&[BatchGetItem, PutItem, UpdateItem])

@@ -6,9 +6,9 @@
 //! with Gatelet's `code` and `details` added; a layer writes it, because some errors occur before
 //! the handler runs.
 
-use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
+use api::http::{BodyRule, Route};
 use api::product::access::NO_KEY;
 use api::product::client_input::ClientInput;
 use api::product::oauth_error::OauthErrorCode;
@@ -46,7 +46,7 @@ use crate::sign_in::tokens::refresh;
 pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/token")
     .summary("Exchanges a code, a refresh token or a server key for an access token")
     .limit(Limit::Token)
-    .token_endpoint()
+    .body(BodyRule::OauthForm)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         ErrorCode::InvalidOauthClientIdOrSecret,

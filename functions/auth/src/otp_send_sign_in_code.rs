@@ -7,7 +7,7 @@
 //! account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -30,7 +30,7 @@ use crate::sign_in::otp::may_sign_in;
 pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth/otp/send-sign-in-code")
     .summary("Emails a code and a link for signing in")
     .limit(Limit::SendCode)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[NamedItem::EmailClaim])
     .errors(&[

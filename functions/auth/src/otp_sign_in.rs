@@ -9,7 +9,7 @@
 //! not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::code_access::{CodeAccess, SignInCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -40,7 +40,7 @@ use crate::sign_in::{notice, remembered, required_teams, second_factor};
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from an email")
     .limit(Limit::Code)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[

@@ -3,7 +3,7 @@
 //! the autofill of a form.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
@@ -20,7 +20,7 @@ use crate::passkeys::start::{StartedCeremony, check, start};
 
 pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/api/v1/auth/passkey/initiate-passkey-authentication")
     .summary("Returns the options for a sign-in with a passkey")
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .leaves_no_trail("a challenge does not change an account; the sign-in is recorded")
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::PasskeyAuthenticationNotEnabled]);

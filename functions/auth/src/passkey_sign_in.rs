@@ -4,7 +4,7 @@
 //! of the passkey, the challenge and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
@@ -26,7 +26,7 @@ use crate::sign_in::{notice, remembered, required_teams, second_factor};
 pub const ROUTE: Route = Route::post("auth-passkey-sign-in", "/api/v1/auth/passkey/sign-in")
     .summary("Signs in with a passkey")
     .limit(Limit::SignIn)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::Challenge(Ceremony::Authentication), NamedItem::PasskeyUser])
     .errors(CODE_ERRORS)

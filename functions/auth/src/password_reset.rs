@@ -7,7 +7,7 @@
 //! password immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Need, Route};
 use api::product::code_access::{CodeAccess, ResetCode};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -36,12 +36,12 @@ use wire::id::ProjectId;
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from an email")
     .limit(Limit::Code)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -4,7 +4,7 @@
 //! email are written, but nobody receives them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -27,7 +27,7 @@ use wire::id::UserId;
 pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/auth/password/send-reset-code")
     .summary("Emails a link for setting a new password")
     .limit(Limit::SendCode)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .hides_accounts()
     .table(&[BatchGetItem, GetItem, PutItem])
     .reads(&[NamedItem::EmailClaim])

@@ -2,7 +2,7 @@
 //! sessions stay valid; earlier codes become invalid.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Json, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
@@ -24,7 +24,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
         ErrorCode::PasswordAuthenticationNotEnabled,
         ErrorCode::UserHasPassword,
     ])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -5,7 +5,7 @@
 //! and one password check.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
@@ -30,11 +30,11 @@ use crate::sign_in::{notice, remembered, required_teams, second_factor, wrong_pa
 pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/password/sign-in")
     .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

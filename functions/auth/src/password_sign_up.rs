@@ -2,7 +2,7 @@
 //! anonymous user into one.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
@@ -27,7 +27,7 @@ use crate::sign_in::tokens::{NewSession, SignInTokens};
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
     .limit(Limit::SignUp)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, DeleteItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/pass
         ErrorCode::SignUpRejected,
         ErrorCode::UserEmailAlreadyExists,
     ])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 guarded_body! {
     pub struct SignUp {

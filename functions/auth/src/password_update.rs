@@ -2,7 +2,7 @@
 //! required. All sessions end except the session of the refresh token in the header.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Json, Need, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -34,7 +34,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
         ErrorCode::UserDoesNotHavePassword,
         ErrorCode::PasswordConfirmationMismatch,
     ])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

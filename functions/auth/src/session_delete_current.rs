@@ -2,7 +2,7 @@
 //! access tokens.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/a
     .summary("Signs out: ends the session of the access token")
     .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem])
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {

@@ -9,7 +9,7 @@
 //! the session could add one and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Need, Route};
 use api::product::{Access, Client, Input};
 use crypto::password::Password;
 use deserr::Deserr;
@@ -33,7 +33,7 @@ use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode}
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves again that the session belongs to the signed-in user")
     .limit(Limit::SignIn)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
@@ -43,7 +43,7 @@ pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/aut
         ErrorCode::PasswordConfirmationMismatch,
     ])
     .errors(SECOND_FACTOR_ERRORS)
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 /// Set exactly one of the fields.
 #[wire::optional]

@@ -2,7 +2,7 @@
 //! token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -20,7 +20,7 @@ use crate::sign_in::tokens::refresh;
 pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessions/current/refresh")
     .summary("Exchanges the refresh token in the header for a new access token")
     .limit(Limit::Token)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .leaves_no_trail("only times of last use, counts of active users and noted teams change")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .reads(&[NamedItem::RefreshTokenHeader])

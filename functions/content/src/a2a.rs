@@ -2,7 +2,7 @@
 //! message. It answers immediately, with a message, so there are no tasks.
 
 use api::content::Problem;
-use api::http::{Route, TableAction};
+use api::http::{BodyRule, Route, TableAction};
 use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, JsonRequest, METHOD_NOT_FOUND, PARSE_ERROR, Reply};
 use axum::extract::State;
 use flows::App;
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::post("content-a2a", "/a2a")
     .for_agents()
     .summary("Finds public content for agents over the A2A protocol (JSON-RPC 2.0)")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
-    .ignores_unknown_fields();
+    .body(BodyRule::Lenient);
 
 /// The largest accepted body, in bytes, and the maximum number of parts in a message.
 const MAX_BYTES: usize = 16 * 1024;

@@ -2,7 +2,7 @@
 //! language models.
 
 use api::content::{ContentNumber, ContentPath, NamedResource, NumberParameter, Problem, ServedDocument};
-use api::http::{Route, TableAction};
+use api::http::{Need, Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use flows::App;
@@ -15,7 +15,7 @@ use crate::published;
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
     .media(&["application/*", "image/svg+xml", "text/*"])
-    .leads_to_console()
+    .needs(&[Need::Console])
     .summary("Returns a document of the site: a page, a feed, or a text for language models")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .problems(&["route_not_found"]);

@@ -4,7 +4,7 @@
 //! from the bucket, and this function is called only for images missing there.
 
 use api::content::{ContentPath, NamedResource, Problem, ServedDocument};
-use api::http::{Route, TableAction};
+use api::http::{Need, Route, TableAction};
 use axum::extract::State;
 use flows::App;
 use model::content::image::ImageName;
@@ -16,7 +16,7 @@ pub const ROUTE: Route = Route::get("content-get-image", "/images/{image}")
     .media(&["image/*"])
     .summary("Returns an image of a post or of a page")
     .table(&[TableAction::Query])
-    .serves_images()
+    .needs(&[Need::Images])
     .problems(&["route_not_found"]);
 
 /// The requested image.

@@ -2,7 +2,7 @@
 //! Gatelet has no analytics. Neither the body nor the table is read, because every page sends a
 //! batch every ten seconds.
 
-use api::http::{Json, Route};
+use api::http::{BodyRule, Json, Route};
 use api::product::Input;
 use api::product::input::IgnoredBody;
 use errors::Error;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("edge-analytics-events-batch", "/api/v1/analytics/events/batch")
     .summary("Accepts analytics events and discards them")
-    .ignores_body()
+    .body(BodyRule::Ignored)
     .writes_nothing()
     .without_secret();
 

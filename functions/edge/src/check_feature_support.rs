@@ -1,7 +1,7 @@
 //! `POST /api/v1/check-feature-support`: returns the message that SDKs show when an app calls a
 //! feature without an operation.
 
-use api::http::{Route, Text};
+use api::http::{BodyRule, Route, Text};
 use api::product::Input;
 use axum::extract::State;
 use deserr::Deserr;
@@ -13,7 +13,7 @@ pub const ROUTE: Route = Route::post("edge-check-feature-support", "/api/v1/chec
     .summary("Returns a message that an SDK feature is not supported")
     .writes_nothing()
     .without_secret()
-    .ignores_unknown_fields();
+    .body(BodyRule::Lenient);
 
 /// The feature. Options of the call are accepted and ignored.
 #[wire::optional]

@@ -2,9 +2,9 @@
 //! form on the page behind the link and mail clients with one-click unsubscribe (RFC 8058) post
 //! here. The body is ignored: everything needed is in the URL.
 
-use api::http::Route;
 use api::http::TableAction::{GetItem, UpdateItem};
 use api::http::client::Caller;
+use api::http::{BodyRule, Route};
 use api::product::Input;
 use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
@@ -20,7 +20,7 @@ use crate::preferences::unsubscribe_page::{done, find, used};
 pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsubscribe-link")
     .summary("Unsubscribes a user from a category of emails by the link in an email")
     .limit(Limit::Code)
-    .ignores_body()
+    .body(BodyRule::Ignored)
     .without_secret()
     .table(&[GetItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);

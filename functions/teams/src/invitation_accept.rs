@@ -3,7 +3,7 @@
 //! concurrent requests, only one succeeds.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
     .summary("Joins a team with an invitation's code")
     .limit(Limit::Code)
     // Restricted users are rejected below with a more specific error.
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[

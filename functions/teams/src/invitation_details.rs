@@ -2,7 +2,7 @@
 //! signed-in user who may accept invitations. The request counts as an attempt.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-details", "/api/v1/team-i
     .summary("Returns the team that an invitation is for")
     .limit(Limit::Code)
     // Restricted users are rejected below with a more specific error.
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .leaves_no_trail("it only counts an attempt; the code stays valid")
     .table(&[BatchGetItem, GetItem, UpdateItem])
     .errors(CODE_ERRORS)

@@ -6,9 +6,9 @@
 //! address is not removed if the account is gone, no longer has the address, or now belongs to the
 //! recipient.
 
-use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
+use api::http::{BodyRule, Route};
 use api::product::Input;
 use api::product::input::IgnoredBody;
 use api::product::link_page::{LinkPage, LinkQuery};
@@ -28,7 +28,7 @@ use crate::channels::release_page::{done, find, nothing_to_release, used};
 pub const ROUTE: Route = Route::post("users-contact-channel-release", RELEASE_PATH)
     .summary("Removes an email address from an account that somebody else created")
     .limit(Limit::Code)
-    .ignores_body()
+    .body(BodyRule::Ignored)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 

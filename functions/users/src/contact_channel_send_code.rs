@@ -2,7 +2,7 @@
 //! code that verifies the email address of a channel.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -19,7 +19,7 @@ pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
         .summary("Emails a code that verifies an address")
         .limit(Limit::SendCode)
-        .open_to_owing()
+        .admits(Admission::Owing)
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[NamedItem::User])
         .errors(USER_REFERENCE_ERRORS)

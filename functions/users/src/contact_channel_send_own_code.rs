@@ -3,7 +3,7 @@
 //! its channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError};
 use flows::guarded_body;
@@ -17,7 +17,7 @@ use crate::channels::sending::send;
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
     .summary("Emails the signed-in user a code that verifies the primary address")
     .limit(Limit::SendCode)
-    .open_to_owing()
+    .admits(Admission::Owing)
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,

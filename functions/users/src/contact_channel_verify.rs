@@ -6,7 +6,7 @@
 //! create the account can release the address with another link in the email.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, VerificationCode};
 use deserr::Deserr;
@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("users-contact-channel-verify", "/api/v1/contact-channels/verify")
     .summary("Verifies an email address with the code from an email")
     .limit(Limit::Code)
-    .open_to_restricted()
+    .admits(Admission::Restricted)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[ErrorCode::ContactChannelNotFound, ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse]);

@@ -1,7 +1,7 @@
 //! `POST /api/v1/users`: creates a user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
-use api::http::{CreatedJson, Route};
+use api::http::{CreatedJson, Need, Route};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, NEW_PASSWORD_ERRORS};
@@ -27,7 +27,7 @@ pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
         ErrorCode::UserEmailAlreadyExists,
         ErrorCode::PrimaryEmailRequired,
     ])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 pub async fn handle(
     State(app): State<App>,

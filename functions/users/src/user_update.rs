@@ -2,7 +2,7 @@
 //! password ends all sessions of the user.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, NamedItem, Route};
+use api::http::{Json, NamedItem, Need, Route};
 use api::product::input::UserPath;
 use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Input, Server};
@@ -20,7 +20,7 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
     .reads(&[NamedItem::User])
     .errors(USER_FIELD_ERRORS)
     .errors(&[ErrorCode::UserNotFound, ErrorCode::CannotGetOwnUserWithoutUser])
-    .hashes_passwords();
+    .needs(&[Need::Hashing]);
 
 pub async fn handle(
     access: Access<Server>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use api::content::Data;
 use api::http::describe::SchemaParts;
-use api::http::{Describe, Description, Json, Route};
+use api::http::{BodyRule, Describe, Description, Json, Route};
 use api::product::{Access, Client, Input, Server};
 use axum::extract::State;
 use axum::response::Response;
@@ -67,10 +67,10 @@ fn document() -> Value {
         ),
         operation::<State<App>, HeaderMap, Json<Data<content::App>>>(app),
         operation::<State<App>, Input<LooseBody>, Response>(
-            Route::post("edge-loose", "/api/v1/loose").summary("Takes").ignores_unknown_fields(),
+            Route::post("edge-loose", "/api/v1/loose").summary("Takes").body(BodyRule::Lenient),
         ),
         operation::<State<App>, Input<LooseBody>, Response>(
-            Route::post("auth-token", "/api/v1/token").summary("Exchanges").token_endpoint(),
+            Route::post("auth-token", "/api/v1/token").summary("Exchanges").body(BodyRule::OauthForm),
         ),
     ];
     serde_json::to_value(document_of(&operations, "https://api.example.com", "https://example.com")).unwrap()

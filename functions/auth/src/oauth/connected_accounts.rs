@@ -14,8 +14,8 @@
 
 use std::time::Duration;
 
-use api::http::Route;
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{Need, Route};
 use api::product::header_family::is_of_older_sdk;
 use api::product::input::Param;
 use api::product::{Access, Client};
@@ -66,7 +66,7 @@ const ERRORS: &[ErrorCode] = &[
 /// The route of an operation that returns a token.
 pub(crate) const fn returns_token(route: Route) -> Route {
     route
-        .calls_providers()
+        .needs(&[Need::Providers])
         .leaves_no_trail("refreshing a provider's token does not change the account")
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .errors(ERRORS)

@@ -6,7 +6,7 @@ mod refusal;
 mod resources;
 mod tools;
 
-use api::http::{Route, TableAction};
+use api::http::{BodyRule, Route, TableAction};
 use api::rpc::{INVALID_PARAMS, JsonRequest, METHOD_NOT_FOUND, Reply};
 use axum::extract::State;
 use flows::App;
@@ -21,7 +21,7 @@ pub const ROUTE: Route = Route::post("content-mcp", "/mcp")
     .for_agents()
     .summary("Serves the public content to models over the Model Context Protocol (JSON-RPC 2.0)")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
-    .ignores_unknown_fields();
+    .body(BodyRule::Lenient);
 
 /// The largest accepted body, in bytes.
 const MAX_BYTES: usize = 64 * 1024;

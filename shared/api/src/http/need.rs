@@ -40,6 +40,15 @@ impl Needs {
         Self(self.0 | need.bit())
     }
 
+    /// Adds needs.
+    pub const fn with_all(self, mut needs: &[Need]) -> Self {
+        let mut all = self;
+        while let [need, others @ ..] = needs {
+            (all, needs) = (all.with(*need), others);
+        }
+        all
+    }
+
     /// Removes a need.
     pub const fn without(self, need: Need) -> Self {
         Self(self.0 & !need.bit())

@@ -49,7 +49,8 @@ pub enum Admission {
     Complete,
     /// Also tokens of sessions that owe a required second factor.
     Owing,
-    /// Also tokens of users whom an administrator has restricted.
+    /// Also tokens of users whom an administrator has restricted, and of sessions that owe a second
+    /// factor.
     Restricted,
 }
 
@@ -60,11 +61,13 @@ pub enum BodyRule {
     Strict,
     /// Unknown fields are ignored.
     Lenient,
-    /// Like `Lenient`, but the API document describes the body as a form.
+    /// Like `Lenient`, but the API document describes the body as a form (RFC 6749 §3.1 and §3.2).
     Form,
-    /// Like `Form`, and the operation's errors also have the form of RFC 6749 §5.2.
+    /// Like `Form`, and the operation's errors also have the form of RFC 6749 §5.2, which every
+    /// OAuth client understands: for the token endpoint and the device authorization endpoint (RFC
+    /// 8628 §3.1).
     OauthForm,
-    /// The body is not read, whatever its media type.
+    /// The body is not read, whatever its media type; for operations called by an HTML form.
     Ignored,
 }
 
@@ -150,22 +153,9 @@ impl Route {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }
 
-    /// For operations that call OAuth providers. Only their functions are given the secrets of the
-    /// deployment's own clients.
-    pub const fn calls_providers(self) -> Self {
-        self.needing(Need::Providers)
-    }
-
-    /// For operations that serve images of the content. Only their functions may read the bucket of
-    /// these images.
-    pub const fn serves_images(self) -> Self {
-        self.needing(Need::Images)
-    }
-
-    /// For operations that redirect to the console. Their functions are told whether the deployment
-    /// has the console (`GATELET_CONSOLE`).
-    pub const fn leads_to_console(self) -> Self {
-        self.needing(Need::Console)
+    /// Adds what the operation's function needs that other functions do not.
+    pub const fn needs(self, needs: &[Need]) -> Self {
+        Self { needs: self.needs.with_all(needs), ..self }
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.
@@ -215,15 +205,9 @@ impl Route {
         Self { table: Table { trail: Trail::Nothing(reason), ..self.table }, ..self }
     }
 
-    /// Permits access tokens of users whom an administrator has restricted, and of sessions that
-    /// owe a second factor. All other operations with a rate limit reject them.
-    pub const fn open_to_restricted(self) -> Self {
-        Self { admission: Admission::Restricted, ..self }
-    }
-
-    /// Permits access tokens of sessions that owe a required second factor.
-    pub const fn open_to_owing(self) -> Self {
-        Self { admission: Admission::Owing, ..self }
+    /// Sets whose access tokens the operation accepts, if it has a rate limit.
+    pub const fn admits(self, admission: Admission) -> Self {
+        Self { admission, ..self }
     }
 
     /// For operations whose responses must not reveal whether an account exists, not even by their
@@ -248,39 +232,14 @@ impl Route {
         actions
     }
 
-    /// For OAuth requests sent as forms; unknown fields are ignored (RFC 6749 §3.1 and §3.2).
-    pub const fn takes_forms(self) -> Self {
-        Self { body: BodyRule::Form, ..self }
-    }
-
-    /// For the token endpoint and the device authorization endpoint of OAuth (RFC 6749 §3.2, RFC
-    /// 8628 §3.1): forms, and errors that every OAuth client understands.
-    pub const fn token_endpoint(self) -> Self {
-        Self { body: BodyRule::OauthForm, ..self }
+    /// Sets how the operation treats the body.
+    pub const fn body(self, body: BodyRule) -> Self {
+        Self { body, ..self }
     }
 
     /// Sets the items fetched in the authentication round trip; `Access` then contains them.
     pub const fn reads(self, reads: &'static [NamedItem]) -> Self {
         Self { table: Table { reads, ..self.table }, ..self }
-    }
-
-    /// For operations whose callers may send unknown fields.
-    pub const fn ignores_unknown_fields(self) -> Self {
-        Self { body: BodyRule::Lenient, ..self }
-    }
-
-    /// For operations whose body does not matter, such as operations called by an HTML form.
-    pub const fn ignores_body(self) -> Self {
-        Self { body: BodyRule::Ignored, ..self }
-    }
-
-    /// For operations that hash passwords.
-    pub const fn hashes_passwords(self) -> Self {
-        self.needing(Need::Hashing)
-    }
-
-    const fn needing(self, need: Need) -> Self {
-        Self { needs: self.needs.with(need), ..self }
     }
 
     /// Whether the operation hashes passwords, sends codes, or is called by agents (responses to

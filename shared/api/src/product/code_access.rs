@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 use crate::http::describe::{Describe, Description};
-use crate::http::{Route, TableAction};
+use crate::http::{Admission, Route, TableAction};
 use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
@@ -106,7 +106,7 @@ impl CodeKind for AttemptCode {
 impl Route {
     /// An operation that checks a code without redeeming it.
     pub const fn checks_code(self) -> Self {
-        self.limit(Limit::Code).open_to_restricted().leaves_no_trail("it only counts an attempt; the code stays valid").table(&[
+        self.limit(Limit::Code).admits(Admission::Restricted).leaves_no_trail("it only counts an attempt; the code stays valid").table(&[
             TableAction::BatchGetItem,
             TableAction::GetItem,
             TableAction::UpdateItem,
