@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 use wire::change::Change;
+use wire::host::is_loopback;
 use wire::id::{ProjectId, TeamId, UserId};
 
 /// The largest uploaded image, in bytes: DynamoDB items are limited to 400 KB, and request bodies
@@ -109,21 +110,16 @@ pub fn is_upload(text: &str) -> bool {
 }
 
 impl ProfileImage {
-    /// Parses a data URL, an https URL, or an http URL of this machine.
+    /// Parses a data URL, an https URL, or an http URL of this machine: in development, uploaded images
+    /// have such URLs, and clients may send them back.
     pub fn parse(text: &str) -> Result<Self, InvalidImage> {
         if is_upload(text) {
             return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);
         }
-        let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url)));
+        let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url)));
         let is_plain = text.len() <= MAX_URL && !text.contains(|c: char| c.is_whitespace() || c.is_control());
         if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(InvalidImage::NoImage) }
     }
-}
-
-/// Whether a URL points to this machine. In development, uploaded images have such URLs, and
-/// clients may send them back.
-fn is_this_machine(url: &Url) -> bool {
-    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 impl Upload {

@@ -11,7 +11,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use settings::Settings;
 use tokio::time::{Instant, timeout, timeout_at};
-use url::{Host, Url};
+use url::Url;
+use wire::host::is_localhost;
 use wire::id::ProjectId;
 
 use crate::answer::{unavailable, unsendable};
@@ -50,19 +51,10 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
         return Err("the URL must not contain a user name, password or fragment");
     }
-    if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
+    if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_localhost(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
     Outgoing::for_webhooks(settings, None).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }
 
 /// Posts a body to a project's endpoint. The status of its answer must arrive within `budget`. Any

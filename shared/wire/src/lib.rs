@@ -1,5 +1,5 @@
 //! The common vocabulary of the other crates: ids, changes to fields, invalid values, the
-//! complexity of JSON, access levels, environment variables, markup, pasted codes, time and
+//! complexity of JSON, access levels, hosts, environment variables, markup, pasted codes, time and
 //! randomness.
 
 #![warn(missing_docs)]
@@ -8,6 +8,7 @@ pub mod change;
 pub mod clock;
 pub mod entropy;
 pub mod environment;
+pub mod host;
 pub mod id;
 pub mod json;
 pub mod level;

@@ -1,14 +1,14 @@
 //! Requests the credentials of a role: a container's from ECS or EKS, an EC2 instance's from the
 //! instance metadata service (version 2).
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use aws::Credentials;
 use reqwest::{Client, RequestBuilder};
-use url::{Host, Url};
+use url::Url;
 use wire::environment::variable;
+use wire::host::is_loopback;
 
 use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
@@ -56,12 +56,7 @@ pub(super) async fn container_credentials() -> anyhow::Result<Result<Credentials
 /// Whether credentials may be requested from this URL. HTTPS is accepted for any host, plain HTTP
 /// only for loopback and [`PLAIN`].
 fn is_trusted(url: &Url) -> bool {
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback() || PLAIN.contains(&IpAddr::V4(address).to_string().as_str()),
-        Some(Host::Ipv6(address)) => address.is_loopback() || PLAIN.contains(&IpAddr::V6(address).to_string().as_str()),
-        None => false,
-    };
+    let is_here = is_loopback(url) || url.host_str().is_some_and(|host| PLAIN.contains(&host.trim_matches(['[', ']'])));
     url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 

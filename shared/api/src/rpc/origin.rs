@@ -4,7 +4,8 @@
 
 use http::{HeaderMap, HeaderValue, header};
 use settings::Settings;
-use url::{Host, Url};
+use url::Url;
+use wire::host::is_loopback;
 
 /// Whether a request comes from a web page that may call the endpoint, or from outside a web page.
 ///
@@ -20,13 +21,4 @@ pub fn is_allowed(headers: &HeaderMap, settings: &Settings) -> bool {
     }
     let own = [site, Url::parse(&settings.api_url).ok()].map(|url| url.map(|url| url.origin().ascii_serialization()));
     values(header::ORIGIN).all(|origin| own.iter().any(|own| own.as_deref() == Some(origin)))
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }

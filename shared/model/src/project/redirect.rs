@@ -195,19 +195,10 @@ impl RedirectRefusal {
     }
 }
 
-/// Whether the host is `localhost`, a name below it, an address in 127.0.0.0/8, or `[::1]` (RFC
-/// 8252 §7.3 and §8.3); the port does not matter. The scheme must be http or https, because a URL
-/// such as `intent://localhost` opens an app.
+/// Whether the host is on the user's machine (RFC 8252 §7.3 and §8.3); the port does not matter. The
+/// scheme must be http or https, because a URL such as `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
-    if !matches!(url.scheme(), "http" | "https") {
-        return false;
-    }
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
+    matches!(url.scheme(), "http" | "https") && wire::host::is_localhost(url)
 }
 
 /// The port of a domain pattern.

@@ -7,7 +7,8 @@ use model::text::line::plain;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use settings::base_url;
-use url::{Host, Url};
+use url::Url;
+use wire::host::is_loopback;
 
 use crate::http_client::http_client;
 
@@ -85,14 +86,8 @@ pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
     let url = base_url("the deployment's URL", text)?;
     let url = url.strip_suffix(BASE).unwrap_or(&url).to_owned();
     let parsed = Url::parse(&url)?;
-    let is_local = match parsed.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    };
     ensure!(
-        parsed.scheme() == "https" || is_local,
+        parsed.scheme() == "https" || is_loopback(&parsed),
         "{url} must begin with https:// unless it is on this machine, as tokens are sent to it"
     );
     ensure!(parsed.username().is_empty() && parsed.password().is_none(), "the URL must not contain a user name or a password");
