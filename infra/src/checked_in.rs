@@ -17,6 +17,22 @@ pub struct File {
     pub wanted: String,
 }
 
+/// The files whose paths are fixed, and what they contain.
+const DOCUMENTS: [(&str, fn() -> anyhow::Result<String>); 8] = [
+    (WATCH, || Ok(watch::document(&operations::all()))),
+    ("docs/all-operations.md", || Ok(all_operations::document(&operations::all()))),
+    ("docs/api/providers.md", || Ok(providers::document())),
+    ("docs/api/quotas.md", || Ok(quotas::document(&operations::all()))),
+    ("docs/errors.md", || Ok(error_codes::document())),
+    ("docs/security/scorecard.md", || Ok(Scorecard::read(&root())?.document())),
+    // Its URLs are placeholders, which the function that serves it replaces.
+    ("functions/content/src/openapi.json", || Ok(openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?))),
+    ("infra/console/page.html", pages::console),
+];
+
+/// The routes of `cargo lambda watch`.
+pub const WATCH: &str = "CargoLambda.toml";
+
 impl File {
     fn rendered(path: PathBuf, wanted: String) -> Self {
         // The file does not exist before the first rendering.
@@ -58,11 +74,6 @@ pub fn template_files() -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// `CargoLambda.toml`, the routes of `cargo lambda watch`.
-pub fn watch_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("CargoLambda.toml"), watch::document(&operations::all())))
-}
-
 /// The manifest of each area, which lists its binaries.
 pub fn area_files() -> anyhow::Result<Vec<File>> {
     let mut areas = Vec::new();
@@ -79,51 +90,18 @@ pub fn area_files() -> anyhow::Result<Vec<File>> {
     areas.into_iter().map(file).collect()
 }
 
-/// `docs/all-operations.md`.
-pub fn operations_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("docs/all-operations.md"), all_operations::document(&operations::all())))
-}
-
-/// `functions/content/src/openapi.json`, with placeholder URLs, replaced by the function that
-/// serves it.
-pub fn openapi_file() -> anyhow::Result<File> {
-    let path = root().join("functions/content/src/openapi.json");
-    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(File { path, found, wanted: openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?) })
-}
-
-/// `docs/errors.md`.
-pub fn errors_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("docs/errors.md"), error_codes::document()))
-}
-
-/// `docs/api/quotas.md`.
-pub fn quotas_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("docs/api/quotas.md"), quotas::document(&operations::all())))
-}
-
-/// `docs/api/providers.md`.
-pub fn providers_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("docs/api/providers.md"), providers::document()))
-}
-
-/// `docs/security/scorecard.md`.
-pub fn scorecard_file() -> anyhow::Result<File> {
-    Ok(File::rendered(root().join("docs/security/scorecard.md"), Scorecard::read(&root())?.document()))
-}
-
-/// `infra/console/page.html`.
-pub fn console_file() -> anyhow::Result<File> {
-    let path = root().join("infra/console/page.html");
-    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(File { path, found, wanted: pages::console()? })
-}
-
 /// All rendered files that are checked in.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, quotas_file()?, providers_file()?]);
-    files.extend([scorecard_file()?, console_file()?]);
+    for (path, _) in DOCUMENTS {
+        files.push(document(path)?);
+    }
     files.extend(area_files()?);
     Ok(files)
+}
+
+/// One of [`DOCUMENTS`], by its path.
+pub fn document(path: &str) -> anyhow::Result<File> {
+    let (path, render) = DOCUMENTS.into_iter().find(|(of, _)| *of == path).with_context(|| format!("{path} is not rendered"))?;
+    Ok(File::rendered(root().join(path), render()?))
 }

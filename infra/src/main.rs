@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Render { check } => settle(&checked_in::files()?, check),
         Command::New(asked) => new(asked),
-        Command::WatchRoutes { check } => settle(&[checked_in::watch_file()?], check),
+        Command::WatchRoutes { check } => settle(&[checked_in::document(checked_in::WATCH)?], check),
         Command::CommonPasswords { lists } => common_passwords(&lists),
         Command::Openapi { api_url, site_url } => {
             let document = openapi::json(&api_url, site_url.as_deref().unwrap_or(&api_url))?;

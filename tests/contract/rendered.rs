@@ -2,7 +2,7 @@
 //! document and the manifests of the areas.
 
 use api::http::version::gateway_path;
-use infra::checked_in::{File, console_file, errors_file, operations_file, quotas_file, scorecard_file, template_files, watch_file};
+use infra::checked_in::{File, WATCH, document, template_files};
 use infra::operations;
 
 fn assert_current(file: &File) {
@@ -21,37 +21,37 @@ fn the_template_is_up_to_date() {
 
 #[test]
 fn the_routes_of_cargo_lambda_watch_are_up_to_date() {
-    assert_current(&watch_file().unwrap());
+    assert_current(&document(WATCH).unwrap());
 }
 
 #[test]
 fn the_list_of_all_operations_is_up_to_date() {
-    assert_current(&operations_file().unwrap());
+    assert_current(&document("docs/all-operations.md").unwrap());
 }
 
 #[test]
 fn the_list_of_error_codes_is_up_to_date() {
-    assert_current(&errors_file().unwrap());
+    assert_current(&document("docs/errors.md").unwrap());
 }
 
 #[test]
 fn the_table_of_quotas_is_up_to_date() {
-    assert_current(&quotas_file().unwrap());
+    assert_current(&document("docs/api/quotas.md").unwrap());
 }
 
 #[test]
 fn the_page_of_the_console_is_up_to_date() {
-    assert_current(&console_file().unwrap());
+    assert_current(&document("infra/console/page.html").unwrap());
 }
 
 #[test]
 fn the_scorecard_is_up_to_date() {
-    assert_current(&scorecard_file().unwrap());
+    assert_current(&document("docs/security/scorecard.md").unwrap());
 }
 
 #[test]
 fn every_operation_has_a_watch_route() {
-    let routes: toml::Table = watch_file().unwrap().found.parse().unwrap();
+    let routes: toml::Table = document(WATCH).unwrap().found.parse().unwrap();
     for operation in operations::all() {
         let functions = routes["watch"]["router"][&gateway_path(operation.route.path)].as_array().unwrap();
         let has = functions.iter().any(|function| function["function"].as_str() == Some(operation.route.name));

@@ -12,8 +12,6 @@ use flows::literal::{SUCCESS, Success};
 use model::limit::Limit;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
-use wire::level::Level;
-use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
     .summary("Ends all sessions of a user except the current one")
@@ -34,12 +32,7 @@ pub struct EndQuery {
 }
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, EndQuery>) -> Result<Json<Success>, Error> {
-    let user_id = match query.user_id {
-        None if access.level >= Level::Server => {
-            return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
-        }
-        user => access.user_id(user.unwrap_or(UserRef::Me))?,
-    };
+    let user_id = access.named_user(query.user_id, &ROUTE)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let current = access.user.as_ref().filter(|current| current.row.user.id == user_id).map(|current| current.session.id);

@@ -19,7 +19,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::{SessionId, UserId};
 use wire::level::Level;
-use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
     .summary("Lists the live sessions of a user")
@@ -62,12 +61,7 @@ pub async fn handle(
     Input { query, .. }: Input<IgnoredBody, ListQuery>,
 ) -> Result<Json<Page<SessionView>>, Error> {
     let limit = page::limit(query.limit, &ROUTE)?;
-    let user_id = match query.user_id {
-        None if access.level >= Level::Server => {
-            return Err(ROUTE.schema_error(&Problems::one("query.user_id", "is required")).into());
-        }
-        user => access.user_id(user.unwrap_or(UserRef::Me))?,
-    };
+    let user_id = access.named_user(query.user_id, &ROUTE)?;
     let project = &access.project.id;
     let user = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
     let cursors = Cursors::of(&access, format_args!("sessions/{user_id}"));

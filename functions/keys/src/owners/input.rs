@@ -13,7 +13,6 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::change::Change;
 use wire::id::{OwnedKeyId, TeamId};
-use wire::level::Level;
 use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
@@ -40,12 +39,7 @@ pub struct TeamQuery {
 /// The user whose keys a request is about.
 pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) -> Result<Owner, KnownError> {
     limited_to(access)?;
-    let user = match user {
-        Some(user) => user,
-        None if access.level == Level::Client => UserRef::Me,
-        None => return Err(route.schema_error(&Problems::one("query.user_id", "is required"))),
-    };
-    access.user_id(user).map(Owner::User)
+    access.named_user(user, route).map(Owner::User)
 }
 
 /// The purpose of a key, in its creator's words.

@@ -1,11 +1,13 @@
 //! The HTTP methods of operations.
 
 use axum::routing::MethodFilter;
+use strum::IntoStaticStr;
 
 /// The methods of operations. GET implies HEAD, and every path has OPTIONS. Unlike `http::Method`,
 /// this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is attached to every
 /// request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum Verb {
     /// `GET`.
     Get,
@@ -22,13 +24,7 @@ pub enum Verb {
 impl Verb {
     /// The name of the method.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
+        self.into()
     }
 
     /// The filter of axum's router for the method.

@@ -25,7 +25,7 @@ use crate::passkey;
 use crate::profile_image;
 use crate::provider::account;
 use crate::provider::tokens::drop_tokens;
-use crate::table::{Contention as _, Error, Key, Label, MAX_WRITES, Store, Write, integer, string};
+use crate::table::{Conflict, Contention as _, Error, Key, Label, MAX_WRITES, Store, Write, integer, string};
 use crate::user::by_word::{no_words, unclaimed, words};
 use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim};
 
@@ -130,6 +130,14 @@ fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
 }
 
+/// The outcome of a conflict: the claim that somebody else has, if it was about one.
+fn taken(conflict: Conflict, mut claimed: Vec<UserClaim>) -> Result<Outcome, Error> {
+    match conflict.claim() {
+        Some(number) => Ok(claimed.swap_remove(number).into()),
+        None => Err(Error::Conflict(conflict)),
+    }
+}
+
 fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     let own = "attribute_not_exists(pk) OR d.user_id = :user";
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
@@ -161,14 +169,11 @@ impl Store {
     /// Writes a new user, together with `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), passkeys: Vec::new(), ..user.clone() };
-        let (mut claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
+        let (claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
         let words = words(project, None, user)?;
         match self.transact(claims.into_iter().chain([create(project, user)?]).chain(words).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
-            Err(Error::Conflict(conflict)) => match conflict.claim() {
-                Some(number) => Ok(claimed.swap_remove(number).into()),
-                None => Err(Error::Conflict(conflict)),
-            },
+            Err(Error::Conflict(conflict)) => taken(conflict, claimed),
             Err(error) => Err(error),
         }
     }
@@ -219,7 +224,7 @@ impl Store {
         claims: Vec<(UserClaim, Write)>,
         mut others: Vec<Write>,
     ) -> Result<Outcome, Error> {
-        let (mut claimed, claims) = labelled(claims);
+        let (claimed, claims) = labelled(claims);
         others.extend(words(project, Some(&row.user), after)?);
         let room = MAX_WRITES.saturating_sub(1 + claims.len() + others.len());
         others.extend(passkey::releases(project, &row.user, &after.passkeys).into_iter().take(room));
@@ -235,10 +240,7 @@ impl Store {
         match self.transact([user].into_iter().chain(claims).chain(others)).await {
             Ok(()) => Ok(Outcome::Done),
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Account) => Ok(Outcome::Changed),
-            Err(Error::Conflict(conflict)) => match conflict.claim() {
-                Some(number) => Ok(claimed.swap_remove(number).into()),
-                None => Err(Error::Conflict(conflict)),
-            },
+            Err(Error::Conflict(conflict)) => taken(conflict, claimed),
             Err(error) => Err(error),
         }
     }

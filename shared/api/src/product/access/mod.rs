@@ -97,13 +97,19 @@ impl<L> Access<L> {
     /// without a user, clients get `FORBIDDEN`, and all others a schema error that requires
     /// `user_id`.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
-        match user {
-            Some(user) => self.user_id(user),
-            None if self.level >= Level::Server => {
-                Err(KnownError::schema(&Problems::one("query.user_id", "is required"), route.verb.name(), route.path))
-            }
-            None => Err(KnownError::Forbidden),
+        if user.is_none() && self.level < Level::Server {
+            return Err(KnownError::Forbidden);
         }
+        self.named_user(user, route)
+    }
+
+    /// The user that the query names. Without one, clients mean their own user, and all others get
+    /// a schema error that requires `user_id`.
+    pub fn named_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
+        if user.is_none() && self.level >= Level::Server {
+            return Err(route.schema_error(&Problems::one("query.user_id", "is required")));
+        }
+        self.user_id(user.unwrap_or(UserRef::Me))
     }
 }
 
