@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use email::send::{Mail, Mailer};
 use jiff::SignedDuration;
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::status::Status;
 use model::outbox::work::Outcome;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut seen = self.seen.lock().unwrap();
         seen.push(mail.id.to_string());
-        let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "TEMPORARY", "not now");
+        let failure = SendError::new(jiff::Timestamp::UNIX_EPOCH, "TEMPORARY", "not now");
         let outcome = if seen.len() > self.refusals { Outcome::Sent { is_reported_on: true } } else { Outcome::Retryable(failure) };
         Box::pin(async move { outcome })
     }

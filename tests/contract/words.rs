@@ -5,15 +5,19 @@ use super::passages::{Source, sources};
 
 const FOLDERS: [&str; 5] = ["shared", "functions", "infra", "events", "tests"];
 /// Last words of the names of types that are refusals or errors.
-const NEGATIVE: [&str; 9] = ["Refused", "Rejected", "Failed", "Fault", "Unacceptable", "Untrusted", "Unusable", "Unread", "Malformed"];
+const NEGATIVE: [&str; 10] =
+    ["Refused", "Rejected", "Failed", "Failure", "Fault", "Unacceptable", "Untrusted", "Unusable", "Unread", "Malformed"];
+/// First words of such names, which a noun follows.
+const NEGATIVE_FIRST: [&str; 5] = ["Invalid", "Malformed", "NotA", "NotAn", "TooMany"];
 const REFUSAL: &str = "Refusal, if a user is told no, or Error, if something broke";
 /// Words in the names of constants and constant parameters, and what to use instead.
-const CONSTANTS: [(&[&str], &str); 5] = [
+const CONSTANTS: [(&[&str], &str); 6] = [
     (&["MOST", "LONGEST", "LARGEST", "HIGHEST"], "MAX"),
     (&["LEAST", "SHORTEST", "SMALLEST", "LOWEST"], "MIN"),
     (&["PATIENCE"], "TIMEOUT"),
     (&["ROUNDS", "TRIES"], "MAX_ATTEMPTS, or what is counted"),
-    (&["REST"], "COOLDOWN or BACKOFF"),
+    (&["REST", "PAUSE"], "COOLDOWN or BACKOFF"),
+    (&["LIMIT"], "MAX_ and what is bounded"),
 ];
 const NOUN: &str = "a noun that says what it is";
 /// Names that are not participles in spite of their ending.
@@ -33,12 +37,16 @@ fn name(text: &str) -> &str {
 fn instead_of_type(name: &str) -> Option<&'static str> {
     let is_word = !name.contains('_') && name.chars().filter(char::is_ascii_uppercase).count() == 1;
     let is_participle = name.ends_with("ed") && !NOUNS.contains(&name) || IRREGULAR.split(' ').any(|word| word == name);
-    let is_negative = NEGATIVE.iter().any(|word| name.ends_with(word));
+    let is_noun = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
+    let is_negative =
+        NEGATIVE.iter().any(|word| name.ends_with(word)) || NEGATIVE_FIRST.iter().any(|word| name.strip_prefix(word).is_some_and(is_noun));
     if is_negative { Some(REFUSAL) } else { (is_word && is_participle).then_some(NOUN) }
 }
 
 fn instead_of_constant(name: &str) -> Option<&'static str> {
-    let is_in = |words: &[&str]| name.split('_').any(|part| words.contains(&part));
+    // A limit is a rule for rates everywhere else, so only the last word counts.
+    let is_bound = |word: &str| word != "LIMIT" || name.ends_with("_LIMIT");
+    let is_in = |words: &[&str]| name.split('_').any(|part| words.contains(&part) && is_bound(part));
     CONSTANTS.iter().find(|(words, _)| is_in(words)).map(|(_, instead)| *instead)
 }
 
@@ -112,12 +120,22 @@ fn wrong_words_in_definitions_are_found() {
         [(1, "Told"), (3, "Held"), (4, "Asked")]
     );
     assert_eq!(names("type Found = u8;\nenum SendFault {\nstruct Refused(u8);"), [(1, "Found"), (2, "SendFault"), (3, "Refused")]);
+    let negative = "struct InvalidEmail;\nenum NotAnId {\nstruct NotALine;\nstruct TooManyKeys;\nstruct SendFailure;";
+    let found = [(1, "InvalidEmail"), (2, "NotAnId"), (3, "NotALine"), (4, "TooManyKeys"), (5, "SendFailure")];
+    assert_eq!(names(negative), found);
+    assert_eq!(names("struct Notation;\nstruct NotAgain;\nstruct NotMe;\nstruct Invalidation;\n    InvalidEmail,"), []);
     let right = "struct Need;\nstruct Feed;\nstruct CreatedJson;\nenum Refusal {\n    Refused,\n    type Failed = u8;\nlet x = Told;";
     assert_eq!(names(right), []);
     let bounds =
         "pub const MOST_BYTES: u8 = 1;\nstruct X<const LEAST: u8>;\n    const ROUNDS: u8 = 2;\nstatic REST: u8 = 3;\nuse PATIENCE;";
     assert_eq!(names(bounds), [(1, "MOST_BYTES"), (2, "LEAST"), (3, "ROUNDS"), (4, "REST")]);
-    assert_eq!(names("const MAX_BYTES: u8 = 1;\nconst INTEREST: u8 = 1;\nconst ENTRIES: u8 = 1;"), []);
+    assert_eq!(names("const PAUSE: u8 = 1;\nconst BODY_LIMIT: u8 = 1;"), [(1, "PAUSE"), (2, "BODY_LIMIT")]);
+    assert_eq!(
+        names(
+            "const MAX_BYTES: u8 = 1;\nconst LIMIT: u8 = 1;\nconst LIMIT_VARIABLE: u8 = 1;\nconst INTEREST: u8 = 1;\nconst ENTRIES: u8 = 1;"
+        ),
+        []
+    );
     let wrong =
         "pub async fn of(x: u8) -> Self {\n    fn of(&self) -> Self {\nfn of(x: u8) -> u8 {\npub(super) fn of<T>(\n    x: T,\n) -> u8 {";
     assert_eq!(names(wrong), [(1, "of"), (2, "of"), (3, "of"), (4, "of")]);

@@ -22,7 +22,7 @@ use flows::App;
 use flows::email::gate::count_recipient;
 use model::email::Email;
 use model::limit::Limit;
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::work::Outcome;
 use model::project::email_config::EmailConfig;
 use model::project::email_input::EmailInput;
@@ -162,7 +162,7 @@ fn failed(message: impl Into<String>) -> TestEmailResult {
 
 /// Describes a failure, with the mail server's answer if it refused the email. Causes that may be
 /// network errors are left out: they would reveal what else is in a network.
-fn told(failure: &Failure) -> String {
+fn told(failure: &SendError) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
         // For example an invalid certificate.

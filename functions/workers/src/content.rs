@@ -16,7 +16,7 @@ use model::email::Email;
 use model::outbox::body::{Bodies, Body};
 use model::outbox::codes::Codes;
 use model::outbox::work::Rendering;
-use model::outbox::{Failure, OutboxEntry, Recipients};
+use model::outbox::{OutboxEntry, Recipients, SendError};
 use model::project::SendingProject;
 use model::user::User;
 use store::Key;
@@ -61,7 +61,7 @@ impl Letter {
 /// the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
-    pub(crate) letter: Result<Letter, Failure>,
+    pub(crate) letter: Result<Letter, SendError>,
     pub(crate) codes: Codes,
 }
 
@@ -116,8 +116,8 @@ async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body
     Ok(found.collect())
 }
 
-fn unsendable(app: &App, why: &str) -> Failure {
-    Failure::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
+fn unsendable(app: &App, why: &str) -> SendError {
+    SendError::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
 }
 
 /// An entry, with the input for rendering it or why it cannot be rendered.

@@ -8,7 +8,7 @@
 use flows::App;
 use jiff::SignedDuration;
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, SENDING_LEASE, Stage};
+use model::outbox::{SENDING_LEASE, SendError, Stage};
 use store::outbox::OutboxRow;
 use store::outbox::moves::parts;
 use store::outbox::transition::OutboxMove;
@@ -50,7 +50,7 @@ fn settle(app: &App, parties: &Parties, row: OutboxRow, arrived: &(dyn Fn(EmailI
             match arrived(entry.id, started_at)? {
                 true => entry.finish_sending(claim, Outcome::Sent { is_reported_on: false }, 0.0, now),
                 false if has_own_server => {
-                    let failure = Failure::unknown(now, "the process stopped before it knew whether the email was sent");
+                    let failure = SendError::unknown(now, "the process stopped before it knew whether the email was sent");
                     entry.finish_sending(claim, Outcome::Final(failure), 0.0, now)
                 }
                 false => entry.take_back(now),

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use model::email::Email;
 use model::outbox::quota::tokens;
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage};
+use model::outbox::{MAX_ADDRESSES, OutboxEntry, Recipients, SendError, SkippedReason, Stage};
 use model::project::SendingProject;
 use model::user::User;
 use store::outbox::OutboxRow;
@@ -177,12 +177,12 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
         (_, Err(failure)) => Outcome::Final(failure),
         (Ok(to), _) if to.len() > MAX_ADDRESSES => {
             let message = format!("an email can have at most {MAX_ADDRESSES} addresses: send several emails");
-            Outcome::Final(Failure::new(app.clock.now(), "REJECTED", message))
+            Outcome::Final(SendError::new(app.clock.now(), "REJECTED", message))
         }
         (Ok(to), Ok(letter)) => match Envelope::open(app, &row.project, project) {
             Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
             Err(error) => {
-                let failure = Failure::new(
+                let failure = SendError::new(
                     app.clock.now(),
                     "AUTH_FAILED",
                     "the password of the mail server cannot be decrypted: set it again in the project's email settings",
@@ -191,7 +191,7 @@ async fn send(sending: &SendingRun<'_>, row: OutboxRow, opened: OpenedEmail) -> 
             }
         },
     };
-    if matches!(&outcome, Outcome::Retryable(failure) if failure.class == Failure::NOT_NOW) {
+    if matches!(&outcome, Outcome::Retryable(failure) if failure.class == SendError::NOT_NOW) {
         refused.fetch_add(tokens(&row.entry), Ordering::Relaxed);
     }
     reached("sent", 1);

@@ -30,9 +30,9 @@ pub(super) struct Operation {
     curl: String,
     answers: Vec<Answer>,
     /// The errors listed by the operation's route.
-    errors: Vec<Failure>,
+    errors: Vec<ErrorRow>,
     /// The errors shared by operations of this kind (`openapi::common`).
-    shared_errors: Vec<Failure>,
+    shared_errors: Vec<ErrorRow>,
     /// The searched text, in lowercase.
     words: String,
 }
@@ -57,7 +57,7 @@ struct Answer {
 }
 
 #[derive(Serialize)]
-struct Failure {
+struct ErrorRow {
     code: String,
     status: String,
     text: String,
@@ -122,7 +122,7 @@ struct Errors<'a> {
 fn shown(document: &Value, method: &str, path: &str, operation: &Value, known: Errors<'_>) -> Operation {
     let base = operation["servers"][0]["url"].as_str().map_or_else(|| base(document), str::to_owned);
     let method = method.to_uppercase();
-    let (errors, shared_errors): (Vec<Failure>, Vec<Failure>) =
+    let (errors, shared_errors): (Vec<ErrorRow>, Vec<ErrorRow>) =
         failures(operation, known.codes).partition(|failure| known.own.contains(&failure.code.as_str()));
     let (id, summary) = (text(&operation["operationId"]), text(&operation["summary"]));
     let codes: Vec<&str> = errors.iter().map(|failure| failure.code.as_str()).collect();
@@ -156,9 +156,9 @@ fn parameter(document: &Value, parameter: &Value) -> Field {
 }
 
 /// The error responses, one for each code.
-fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> impl Iterator<Item = Failure> {
+fn failures<'a>(operation: &'a Value, codes: &'a BTreeMap<&str, CodeEntry>) -> impl Iterator<Item = ErrorRow> {
     operation["responses"].as_object().into_iter().flatten().flat_map(|(status, response)| {
-        list(&response["x-codes"]).iter().filter_map(Value::as_str).map(|code| Failure {
+        list(&response["x-codes"]).iter().filter_map(Value::as_str).map(|code| ErrorRow {
             code: code.to_owned(),
             status: status.clone(),
             text: codes.get(code).map(|entry| entry.text.clone()).unwrap_or_default(),

@@ -23,13 +23,13 @@ pub struct TotpSecret(SecretString);
 /// The secret is not base64, or its length is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 10 to 64 bytes in base64")]
-pub struct InvalidSecret;
+pub struct SecretRefusal;
 
 impl TotpSecret {
     /// Accepts 10 to 64 bytes in standard base64.
-    pub fn parse(text: String) -> Result<Self, InvalidSecret> {
-        let length = STANDARD.decode(&text).map_err(|_| InvalidSecret)?.len();
-        if LENGTHS.contains(&length) { Ok(Self(text.into())) } else { Err(InvalidSecret) }
+    pub fn parse(text: String) -> Result<Self, SecretRefusal> {
+        let length = STANDARD.decode(&text).map_err(|_| SecretRefusal)?.len();
+        if LENGTHS.contains(&length) { Ok(Self(text.into())) } else { Err(SecretRefusal) }
     }
 
     /// A new random secret.

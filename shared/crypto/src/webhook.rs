@@ -16,7 +16,7 @@ const KEY_LEN: usize = 32;
 /// The text is not a signing secret.
 #[derive(Debug, thiserror::Error)]
 #[error("the signing secret of a webhook is malformed")]
-pub struct NotASecret;
+pub struct SecretError;
 
 /// A random signing secret.
 pub fn new_secret(entropy: &Entropy) -> SecretString {
@@ -25,8 +25,8 @@ pub fn new_secret(entropy: &Entropy) -> SecretString {
 }
 
 /// The signature of a message, in the form `v1,<base64>`.
-pub fn sign(secret: &SecretString, id: &str, at: Timestamp, body: &str) -> Result<String, NotASecret> {
-    let key = secret.expose_secret().strip_prefix(PREFIX).and_then(|key| STANDARD.decode(key).ok()).ok_or(NotASecret)?;
+pub fn sign(secret: &SecretString, id: &str, at: Timestamp, body: &str) -> Result<String, SecretError> {
+    let key = secret.expose_secret().strip_prefix(PREFIX).and_then(|key| STANDARD.decode(key).ok()).ok_or(SecretError)?;
     let text = format!("{id}.{}.{body}", at.as_second());
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), text.as_bytes());
     Ok(format!("v1,{}", STANDARD.encode(tag)))

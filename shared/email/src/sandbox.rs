@@ -28,11 +28,11 @@ use crate::turns::{Turns, lock};
 
 /// How much CPU time rendering one email may take; elapsed time outside Linux, where CPU time
 /// cannot be read.
-const TIME: Duration = Duration::from_secs(1);
+const MAX_CPU_TIME: Duration = Duration::from_secs(1);
 /// How long rendering one email may take on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
-const MEMORY: u64 = 128 << 20;
+const MAX_MEMORY: u64 = 128 << 20;
 /// Attempts per email. An email that exceeded the time limit by itself is not tried again. Once an
 /// email of a request has failed, later ones get one attempt.
 const MAX_ATTEMPTS: u32 = 2;
@@ -274,7 +274,7 @@ impl Limit {
     fn remaining(&self, renderer: &Child) -> Result<Duration, RendererError> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
-        let rest = TIME.saturating_sub(used.unwrap_or(passed));
+        let rest = MAX_CPU_TIME.saturating_sub(used.unwrap_or(passed));
         if rest.is_zero() {
             return Err(RendererError::Slow);
         }
@@ -305,7 +305,7 @@ fn write_frame(output: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {
 /// Renders until the input ends.
 fn serve() -> std::io::Result<()> {
     let hard = getrlimit(Resource::Data).maximum;
-    let max_memory = hard.map_or(MEMORY, |hard| hard.min(MEMORY));
+    let max_memory = hard.map_or(MAX_MEMORY, |hard| hard.min(MAX_MEMORY));
     setrlimit(Resource::Data, Rlimit { current: Some(max_memory), maximum: Some(max_memory) })?;
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut length = [0; 4];

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use aws::connector::AwsHttp;
 use aws::{Client, Endpoint, Service};
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::work::Outcome;
 use tokio::time::timeout;
 use wire::clock::Clock;
@@ -107,19 +107,19 @@ impl Ses {
 
     fn not_now(&self, message: &str) -> Outcome {
         self.is_refused.store(true, Ordering::Relaxed);
-        Outcome::Retryable(self.failure(Failure::NOT_NOW, message))
+        Outcome::Retryable(self.failure(SendError::NOT_NOW, message))
     }
 
     fn not_sendable(&self) -> Outcome {
         Outcome::Final(self.failure("REJECTED", "the email cannot be sent: no valid request can be made from it"))
     }
 
-    fn unknown(&self) -> Failure {
-        Failure::unknown(self.clock.now(), "the email service did not confirm the email: it may or may not have been sent")
+    fn unknown(&self) -> SendError {
+        SendError::unknown(self.clock.now(), "the email service did not confirm the email: it may or may not have been sent")
     }
 
-    fn failure(&self, class: &str, message: &str) -> Failure {
-        Failure::new(self.clock.now(), class, message)
+    fn failure(&self, class: &str, message: &str) -> SendError {
+        SendError::new(self.clock.now(), class, message)
     }
 }
 

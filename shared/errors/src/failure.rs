@@ -24,7 +24,7 @@ pub enum Error {
     Seal(#[from] crypto::seal::Error),
     /// A provider's configuration is unusable.
     #[error("an OAuth provider is misconfigured")]
-    Provider(#[from] model::sign_in::authorization::InvalidEndpoint),
+    Provider(#[from] model::sign_in::authorization::EndpointError),
 }
 
 impl From<CodeRefusal> for KnownError {

@@ -62,7 +62,7 @@ pub struct Code(SecretString);
 /// The text does not have the length of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
-pub struct NotACode;
+pub struct CodeTextRefusal;
 
 impl Code {
     /// A code that this service has generated, or derived from another code.
@@ -73,9 +73,9 @@ impl Code {
     /// Parses a code as people type, copy and paste it: in upper or lower case, with spaces and
     /// dashes ([`typed`]), and with the letters that Crockford's base32 omits because they look
     /// like digits.
-    pub fn parse(text: &str) -> Result<Self, NotACode> {
+    pub fn parse(text: &str) -> Result<Self, CodeTextRefusal> {
         if text.len() > MAX_PASTED {
-            return Err(NotACode);
+            return Err(CodeTextRefusal);
         }
         let digit = |letter| match letter {
             'o' => '0',
@@ -83,7 +83,7 @@ impl Code {
             other => other,
         };
         let text: String = typed(text).to_lowercase().chars().map(digit).collect();
-        if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(NotACode) }
+        if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(CodeTextRefusal) }
     }
 
     /// The complete code, nonce included.

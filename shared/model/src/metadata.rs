@@ -16,13 +16,13 @@ pub struct Metadata(Value);
 /// The value is too large.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("must be a JSON value of at most {MAX_BYTES} bytes")]
-pub struct InvalidMetadata;
+pub struct MetadataRefusal;
 
 impl Metadata {
     /// Checks that the value is at most [`MAX_BYTES`] long.
-    pub fn parse(value: Value) -> Result<Self, InvalidMetadata> {
+    pub fn parse(value: Value) -> Result<Self, MetadataRefusal> {
         let length = serde_json::to_string(&value).map_or(usize::MAX, |text| text.len());
-        if length <= MAX_BYTES { Ok(Self(value)) } else { Err(InvalidMetadata) }
+        if length <= MAX_BYTES { Ok(Self(value)) } else { Err(MetadataRefusal) }
     }
 }
 

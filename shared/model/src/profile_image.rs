@@ -55,7 +55,7 @@ pub enum ImageKind {
 
 /// Why an image is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidImage {
+pub enum ImageRefusal {
     /// The text is neither a permitted URL nor a data URL with an image.
     #[error(
         "must be an https URL (http on localhost) of at most {MAX_URL} bytes, or a data URL with an image: \
@@ -110,32 +110,32 @@ pub fn is_upload(text: &str) -> bool {
 }
 
 impl ProfileImage {
-    /// Parses a data URL, an https URL, or an http URL of this machine: in development, uploaded images
-    /// have such URLs, and clients may send them back.
-    pub fn parse(text: &str) -> Result<Self, InvalidImage> {
+    /// Parses a data URL, an https URL, or an http URL of this machine: in development, uploaded
+    /// images have such URLs, and clients may send them back.
+    pub fn parse(text: &str) -> Result<Self, ImageRefusal> {
         if is_upload(text) {
             return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);
         }
         let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url)));
         let is_plain = text.len() <= MAX_URL && !text.contains(|c: char| c.is_whitespace() || c.is_control());
-        if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(InvalidImage::NoImage) }
+        if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(ImageRefusal::NoImage) }
     }
 }
 
 impl Upload {
     /// Parses a data URL (RFC 2397) without its beginning, `data:`.
-    fn parse(text: &str) -> Result<Self, InvalidImage> {
-        let (head, data) = text.split_once(',').ok_or(InvalidImage::NoImage)?;
-        let media_type = head.strip_suffix(";base64").ok_or(InvalidImage::NoImage)?;
-        let kind = ImageKind::from_media_type(media_type).ok_or(InvalidImage::NoImage)?;
+    fn parse(text: &str) -> Result<Self, ImageRefusal> {
+        let (head, data) = text.split_once(',').ok_or(ImageRefusal::NoImage)?;
+        let media_type = head.strip_suffix(";base64").ok_or(ImageRefusal::NoImage)?;
+        let kind = ImageKind::from_media_type(media_type).ok_or(ImageRefusal::NoImage)?;
         if data.len() > MAX_BYTES.div_ceil(3) * 4 {
-            return Err(InvalidImage::TooLarge);
+            return Err(ImageRefusal::TooLarge);
         }
-        let bytes = STANDARD.decode(data).map_err(|_| InvalidImage::NoImage)?;
+        let bytes = STANDARD.decode(data).map_err(|_| ImageRefusal::NoImage)?;
         match ImageKind::from_bytes(&bytes) {
-            _ if bytes.len() > MAX_BYTES => Err(InvalidImage::TooLarge),
+            _ if bytes.len() > MAX_BYTES => Err(ImageRefusal::TooLarge),
             Some(found) if found == kind => Ok(Self { kind, bytes }),
-            _ => Err(InvalidImage::OtherType),
+            _ => Err(ImageRefusal::OtherType),
         }
     }
 
@@ -256,12 +256,12 @@ mod tests {
         for (media_type, bytes) in images {
             assert!(matches!(ProfileImage::parse(&data(media_type, bytes)), Ok(ProfileImage::Upload(image)) if image.bytes == bytes));
             let other = if media_type == "image/png" { "image/jpeg" } else { "image/png" };
-            assert_eq!(ProfileImage::parse(&data(other, bytes)), Err(InvalidImage::OtherType));
+            assert_eq!(ProfileImage::parse(&data(other, bytes)), Err(ImageRefusal::OtherType));
         }
-        assert_eq!(ProfileImage::parse(&data("image/png", b"<svg/>")), Err(InvalidImage::OtherType));
+        assert_eq!(ProfileImage::parse(&data("image/png", b"<svg/>")), Err(ImageRefusal::OtherType));
         for text in ["data:image/svg+xml;base64,PHN2Zy8+", "data:image/png,abc", "data:image/png;base64,%%%", "data:", "data:;base64,AAAA"]
         {
-            assert_eq!(ProfileImage::parse(text), Err(InvalidImage::NoImage), "{text}");
+            assert_eq!(ProfileImage::parse(text), Err(ImageRefusal::NoImage), "{text}");
         }
     }
 
@@ -274,7 +274,7 @@ mod tests {
         };
         assert!(image(MAX_BYTES).is_ok());
         for length in [MAX_BYTES + 1, MAX_BYTES + 3, 2 * MAX_BYTES] {
-            assert_eq!(image(length), Err(InvalidImage::TooLarge));
+            assert_eq!(image(length), Err(ImageRefusal::TooLarge));
         }
     }
 
@@ -294,7 +294,7 @@ mod tests {
             "https://example.com/\n",
             &long,
         ] {
-            assert_eq!(ProfileImage::parse(text), Err(InvalidImage::NoImage), "{text}");
+            assert_eq!(ProfileImage::parse(text), Err(ImageRefusal::NoImage), "{text}");
         }
     }
 }

@@ -12,7 +12,7 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::setting::{InvalidSetting, invalid};
+use crate::setting::{SettingRefusal, invalid};
 
 /// A kind of resource that clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
@@ -171,7 +171,7 @@ impl QuotaSettings {
     }
 
     /// Applies a change to the settings.
-    pub(crate) fn change(&mut self, teams_per_user: Option<u16>, anonymous: Option<bool>) -> Result<(), InvalidSetting> {
+    pub(crate) fn change(&mut self, teams_per_user: Option<u16>, anonymous: Option<bool>) -> Result<(), SettingRefusal> {
         if teams_per_user.is_some_and(|teams| teams > MAX_TEAMS) {
             return Err(invalid("config.max_teams_per_user", format!("must be from 0 to {MAX_TEAMS}")));
         }

@@ -15,7 +15,7 @@ pub struct SecurityContact {
 
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidContact {
+pub enum ContactError {
     /// There is no contact, or one is too long or not a URI permitted by the format.
     #[error(
         "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
@@ -53,15 +53,15 @@ const MAX_CONTACT_BYTES: usize = 500;
 
 impl SecurityContact {
     /// Parses the contacts, separated by commas, and the time.
-    pub fn parse(contacts: &str, expires: &str) -> Result<Self, InvalidContact> {
+    pub fn parse(contacts: &str, expires: &str) -> Result<Self, ContactError> {
         let contacts: Vec<String> = contacts.split(',').map(|one| one.trim().to_owned()).collect();
         if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
-            return Err(InvalidContact::Contact(wrong.clone()));
+            return Err(ContactError::Contact(wrong.clone()));
         }
         // The parser accepts more than RFC 3339, such as a time zone's name in brackets.
         let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
         let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
-        Ok(Self { contacts, expires: time.ok_or_else(|| InvalidContact::Expiry(expires.to_owned()))? })
+        Ok(Self { contacts, expires: time.ok_or_else(|| ContactError::Expiry(expires.to_owned()))? })
     }
 
     /// Why the time needs attention; `None` if it does not.
@@ -111,7 +111,7 @@ mod tests {
             "mailto:a@example.com\nExpires: 2099-01-01T00:00:00Z",
             "mailto:a@example.com,",
         ] {
-            assert!(matches!(SecurityContact::parse(wrong, TIME), Err(InvalidContact::Contact(_))), "{wrong:?}");
+            assert!(matches!(SecurityContact::parse(wrong, TIME), Err(ContactError::Contact(_))), "{wrong:?}");
         }
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn the_expiry_is_a_date_time_of_rfc_3339() {
         for wrong in ["", "2027-01-31", "soon", "2027-02-30T00:00:00Z", "2027-01-31T00:00:00", "2027-01-31T00:00:00Z[UTC]"] {
             let error = SecurityContact::parse("tel:+1", wrong).unwrap_err();
-            assert_eq!(error, InvalidContact::Expiry(wrong.to_owned()));
+            assert_eq!(error, ContactError::Expiry(wrong.to_owned()));
             assert!(error.to_string().contains("2027-01-31T00:00:00Z"), "{error}");
         }
     }

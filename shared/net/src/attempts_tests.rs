@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use crate::outgoing::{AnswerError, Outgoing, PAUSE};
+use crate::outgoing::{AnswerError, BACKOFF, Outgoing};
 use crate::test_time::{jump, until};
 
 /// What a server does with a connection.
@@ -129,7 +129,7 @@ async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
         tokio::time::pause();
         spawn_blocking(|| std::thread::sleep(Duration::from_millis(50))).await.expect("the first attempt");
         let listener = socket.listen(8).expect("a listener");
-        tokio::time::advance(PAUSE).await;
+        tokio::time::advance(BACKOFF).await;
         tokio::time::resume();
         let (mut stream, _) = listener.accept().await.expect("the second attempt");
         let _ = stream.read(&mut [0; 4096]).await;

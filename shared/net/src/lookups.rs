@@ -78,7 +78,7 @@ impl Lookups {
 
     /// Admits a project's call to a host, whose name may have to be looked up. Call the host
     /// immediately: it only counts while it is being looked up.
-    pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), TooManyHosts> {
+    pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), LookupRefusal> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_looked_up = |host: &String| {
             let places = hosts.get(host).and_then(Weak::upgrade);
@@ -92,7 +92,7 @@ impl Lookups {
         let named = projects.entry(project.clone()).or_default();
         if !named.iter().any(|name| name == host) {
             if named.len() >= MAX_HOSTS_OF_PROJECT {
-                return Err(TooManyHosts);
+                return Err(LookupRefusal);
             }
             named.push(host.to_owned());
         }
@@ -114,7 +114,7 @@ impl Lookups {
 /// The project already has the maximum number of hosts being looked up.
 #[derive(Debug, thiserror::Error)]
 #[error("{MAX_HOSTS_OF_PROJECT} other host names of the project are still being looked up")]
-pub(crate) struct TooManyHosts;
+pub(crate) struct LookupRefusal;
 
 /// A resolver that makes these lookups.
 #[derive(Debug, Clone)]

@@ -51,7 +51,7 @@ const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// functions.
 const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
-pub(crate) const PAUSE: Duration = Duration::from_millis(200);
+pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
 /// The maximum size of an answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
 /// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
@@ -185,8 +185,8 @@ impl<'a> Outgoing<'a> {
             request.headers_mut().insert(name, value);
         }
         match self.attempt(request.clone()).await {
-            Err(failure) if failure.may_repeat(is_safe) && Instant::now() + PAUSE < self.until => {
-                sleep(PAUSE).await;
+            Err(failure) if failure.may_repeat(is_safe) && Instant::now() + BACKOFF < self.until => {
+                sleep(BACKOFF).await;
                 self.attempt(request).await
             }
             result => result,

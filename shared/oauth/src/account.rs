@@ -4,7 +4,7 @@
 use crypto::shared_secret::hmac_sha256_hex;
 use jiff::Timestamp;
 use model::provider::catalog::Api;
-use model::provider::profile::{Fields, NoAccount, Profile};
+use model::provider::profile::{Fields, Profile, ProfileError};
 use net::outgoing::{Answer, AnswerError, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -35,7 +35,7 @@ pub(crate) struct OpenId {
     pub(crate) hmac: Vec<&'static str>,
 }
 
-fn senseless(error: NoAccount) -> AnswerError {
+fn senseless(error: ProfileError) -> AnswerError {
     AnswerError::Senseless(error.to_string())
 }
 

@@ -36,23 +36,23 @@ pub(crate) struct Jwt<'a> {
 /// Why a string is not a JWT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct InvalidJwt(&'static str);
+pub(crate) struct JwtError(&'static str);
 
 impl<'a> Jwt<'a> {
     /// Parses a token. Fails if it is malformed, encrypted, or has extensions.
-    pub(crate) fn parse(token: &'a str) -> Result<Self, InvalidJwt> {
+    pub(crate) fn parse(token: &'a str) -> Result<Self, JwtError> {
         let parts: Vec<&str> = token.trim().split('.').collect();
         let &[header, claims, signature] = parts.as_slice() else {
-            return Err(InvalidJwt(if parts.len() == 5 { "it is encrypted" } else { "it is not a JWT" }));
+            return Err(JwtError(if parts.len() == 5 { "it is encrypted" } else { "it is not a JWT" }));
         };
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).ok().filter(|text| !is_too_complex(text));
         let header =
-            decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(InvalidJwt("its header is malformed"))?;
+            decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(JwtError("its header is malformed"))?;
         if header.crit.is_some() {
-            return Err(InvalidJwt("its header has extensions (`crit`)"));
+            return Err(JwtError("its header has extensions (`crit`)"));
         }
         let claims = decode(claims).and_then(|text| serde_json::from_slice::<Value>(&text).ok()).filter(Value::is_object);
-        let claims = claims.ok_or(InvalidJwt("its claims are malformed"))?;
+        let claims = claims.ok_or(JwtError("its claims are malformed"))?;
         let signed = token.trim().rsplit_once('.').map_or("", |(signed, _)| signed);
         Ok(Self { algorithm: header.alg, key_id: header.kid, signed, signature, claims })
     }
@@ -83,7 +83,7 @@ mod tests {
         let odd = token(&json!({ "alg": "ES256", "typ": 7, "x5c": "?", "zip": "?", "jwk": [] }), "{}");
         assert!(Jwt::parse(&odd).is_ok_and(|jwt| jwt.asymmetric() == Some(Algorithm::Es256)));
         let critical = token(&json!({ "alg": "ES256", "crit": ["b64"], "b64": false }), "{}");
-        assert_eq!(Jwt::parse(&critical).err(), Some(InvalidJwt("its header has extensions (`crit`)")));
+        assert_eq!(Jwt::parse(&critical).err(), Some(JwtError("its header has extensions (`crit`)")));
     }
 
     #[test]

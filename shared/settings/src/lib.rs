@@ -13,7 +13,7 @@ use crypto::password::hash::Hasher;
 use model::email::Email;
 use model::limit::{Limits, Rule};
 use model::provider::shared::{SHARED, ShareableProvider, SharedClient, SharedClients};
-use model::security_contact::{InvalidContact, SecurityContact};
+use model::security_contact::{ContactError, SecurityContact};
 use model::setting::senders::Senders;
 use secrecy::SecretString;
 use url::Url;
@@ -196,7 +196,7 @@ pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
         (None, Some(_)) => return Err(Error::Missing(CONTACT)),
     };
     SecurityContact::parse(&contacts, &expires).map(Some).map_err(|invalid| {
-        let name = if matches!(invalid, InvalidContact::Contact(_)) { CONTACT } else { EXPIRES };
+        let name = if matches!(invalid, ContactError::Contact(_)) { CONTACT } else { EXPIRES };
         Error::InvalidSecurityText(name, invalid.to_string())
     })
 }

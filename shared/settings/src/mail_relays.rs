@@ -9,16 +9,16 @@ pub struct MailRelays(Vec<(Host<String>, u16)>);
 
 /// An entry is not a host with a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InvalidRelay;
+pub struct RelayError;
 
 impl MailRelays {
     /// Parses a comma-separated list such as `relay.internal:25, 10.0.0.7:2525, [fd00::7]:25`.
-    pub fn parse(list: &str) -> Result<Self, InvalidRelay> {
+    pub fn parse(list: &str) -> Result<Self, RelayError> {
         let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let relay = |entry: &str| {
-            let (host, port) = entry.rsplit_once(':').ok_or(InvalidRelay)?;
-            let port = port.parse().ok().filter(|port| *port > 0).ok_or(InvalidRelay)?;
-            Ok((Host::parse(host).map_err(|_| InvalidRelay)?, port))
+            let (host, port) = entry.rsplit_once(':').ok_or(RelayError)?;
+            let port = port.parse().ok().filter(|port| *port > 0).ok_or(RelayError)?;
+            Ok((Host::parse(host).map_err(|_| RelayError)?, port))
         };
         entries.map(relay).collect::<Result<_, _>>().map(Self)
     }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn an_entry_without_a_host_or_a_port_is_invalid() {
         for list in ["relay.internal", "relay.internal:", ":25", "relay.internal:0", "relay.internal:65536", "a b:25", "fd00::7:25", "*"] {
-            assert_eq!(MailRelays::parse(list), Err(InvalidRelay), "{list}");
+            assert_eq!(MailRelays::parse(list), Err(RelayError), "{list}");
         }
     }
 }

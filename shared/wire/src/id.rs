@@ -9,14 +9,14 @@ use uuid::{Uuid, Variant};
 /// The text is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a UUID")]
-pub struct NotAnId;
+pub struct IdRefusal;
 
 /// Parses a UUID as RFC 9562 defines it: with the variant of that RFC and a version from 1 to 8, or
 /// the nil UUID.
-fn strict_uuid(text: &str) -> Result<Uuid, NotAnId> {
-    let uuid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().ok_or(NotAnId)?;
+fn strict_uuid(text: &str) -> Result<Uuid, IdRefusal> {
+    let uuid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().ok_or(IdRefusal)?;
     let known = uuid.get_variant() == Variant::RFC4122 && (1..=8).contains(&uuid.get_version_num());
-    if known || uuid.is_nil() { Ok(uuid) } else { Err(NotAnId) }
+    if known || uuid.is_nil() { Ok(uuid) } else { Err(IdRefusal) }
 }
 
 macro_rules! id {
@@ -29,7 +29,7 @@ macro_rules! id {
 
         impl $name {
             /// Parses the id in its hyphenated form of 36 characters.
-            pub fn parse(text: &str) -> Result<Self, NotAnId> {
+            pub fn parse(text: &str) -> Result<Self, IdRefusal> {
                 strict_uuid(text).map(Self)
             }
 
@@ -149,7 +149,7 @@ impl ProjectId {
     }
 
     /// Parses `internal` or a UUID; the id is stored in lower case.
-    pub fn parse(text: &str) -> Result<Self, NotAnId> {
+    pub fn parse(text: &str) -> Result<Self, IdRefusal> {
         if text == Self::INTERNAL { Ok(Self(text.to_owned())) } else { strict_uuid(text).map(Self::from) }
     }
 
@@ -182,7 +182,7 @@ mod tests {
         for text in
             ["", "me", "7f3c2a4e-3f5b-0d0e-9a56-0f1f6c8f3d21", "7f3c2a4e-3f5b-4d0e-1a56-0f1f6c8f3d21", "7f3c2a4e3f5b4d0e9a560f1f6c8f3d21"]
         {
-            assert_eq!(UserId::parse(text), Err(NotAnId), "{text}");
+            assert_eq!(UserId::parse(text), Err(IdRefusal), "{text}");
         }
         assert_eq!(ProjectId::parse("internal").map(|id| id.to_string()), Ok("internal".to_owned()));
     }

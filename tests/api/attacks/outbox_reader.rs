@@ -10,7 +10,7 @@ use email::send::{Mail, Mailer};
 use flows::email::sealed;
 use jiff::SignedDuration;
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, OutboxEntry};
+use model::outbox::{OutboxEntry, SendError};
 use serde_json::{Value, json};
 use store::outbox::OutboxRow;
 use support::{Answer, TestApp};
@@ -29,7 +29,7 @@ struct RepeatingServer;
 impl Mailer for RepeatingServer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let said = format!("550 {} {:?} {:?}", mail.subject, mail.text, mail.html);
-        let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", format!("refused: {said}"));
+        let failure = SendError::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", format!("refused: {said}"));
         Box::pin(async move { Outcome::Final(failure.because(said)) })
     }
 }

@@ -32,7 +32,7 @@ mod unsubscribe;
 use model::outbox::report::Report;
 use model::outbox::status::{ReportKind, Status};
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, OutboxEntry, Stage};
+use model::outbox::{OutboxEntry, SendError, Stage};
 use serde_json::{Value, json};
 use store::outbox::transition::OutboxMove;
 use support::{SignedInUser, TestApp};
@@ -130,7 +130,7 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     if status == Status::Sending {
         return Some(sending);
     }
-    let failure = Failure::new(now, "REJECTED", "nobody wants it").because("MessageRejected: spam");
+    let failure = SendError::new(now, "REJECTED", "nobody wants it").because("MessageRejected: spam");
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 

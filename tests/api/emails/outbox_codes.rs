@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crypto::deployment_secret::DeploymentSecret;
 use email::send::{Mail, Mailer};
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::work::Outcome;
 use serde_json::{Value, json};
 use support::TestApp;
@@ -89,7 +89,7 @@ impl Mailer for UnwillingMailer {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         let mut texts = self.texts.lock().unwrap();
         texts.push(mail.text.clone().unwrap_or_default());
-        let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "TEMPORARY", "not now");
+        let failure = SendError::new(jiff::Timestamp::UNIX_EPOCH, "TEMPORARY", "not now");
         let outcome = if texts.len() > self.refusals { Outcome::Sent { is_reported_on: false } } else { Outcome::Retryable(failure) };
         Box::pin(async move { outcome })
     }

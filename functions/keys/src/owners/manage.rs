@@ -7,7 +7,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::quota;
 use model::owned_key::text::KeyText;
 use model::owned_key::view::OwnedKeyView;
-use model::owned_key::{MAX_KEYS, NewKey, OwnedKey, OwnedKeys, Owner, TooManyKeys};
+use model::owned_key::{KeyCountRefusal, MAX_KEYS, NewKey, OwnedKey, OwnedKeys, Owner};
 use model::quota::Quota;
 use model::trail::TargetKind;
 use store::record;
@@ -37,7 +37,7 @@ pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
 ];
 
 fn add(keys: &mut OwnedKeys, key: OwnedKey, owner: Owner, access: &Access<Client>) -> Result<(), KnownError> {
-    let too_many = |TooManyKeys| KnownError::TooManyApiKeys { owner: owner.kind().name(), max: MAX_KEYS };
+    let too_many = |KeyCountRefusal| KnownError::TooManyApiKeys { owner: owner.kind().name(), max: MAX_KEYS };
     keys.add(key, access.app.clock.now()).map_err(too_many)
 }
 

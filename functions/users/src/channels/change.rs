@@ -5,7 +5,7 @@ use api::product::Access;
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::accounts::{ExtraWrites, change_as};
-use model::email::{Email, InvalidEmail};
+use model::email::{Email, EmailRefusal};
 use model::user::channel::Refusal;
 use model::user::reference::UserRef;
 use model::user::{MAX_CHANNELS, User};
@@ -39,7 +39,7 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, r
 /// have.
 pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route) -> Result<(), KnownError> {
     if access.level < Level::Server && !value.is_public() {
-        return Err(route.schema_error(&Problems::one("body.value", InvalidEmail)));
+        return Err(route.schema_error(&Problems::one("body.value", EmailRefusal)));
     }
     Ok(())
 }

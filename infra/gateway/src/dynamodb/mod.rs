@@ -30,7 +30,7 @@ use crate::engine::Engine;
 use crate::loopback::is_loopback_host;
 
 /// The maximum size of a request, in bytes, as in DynamoDB.
-const BODY_LIMIT: usize = 16 * 1024 * 1024;
+const MAX_BODY: usize = 16 * 1024 * 1024;
 
 #[derive(Clone)]
 struct Table {
@@ -51,7 +51,7 @@ async fn answer(State(table): State<Table>, request: Request) -> Response {
     if parts.method != Method::POST || parts.uri.path() != "/" || parts.uri.query().is_some() {
         return StatusCode::NOT_FOUND.into_response();
     }
-    let Ok(body) = to_bytes(body, BODY_LIMIT).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
+    let Ok(body) = to_bytes(body, MAX_BODY).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
     // Clients sign with the machine's time; the gateway's clock may differ.
     if let Err(refusal) = table.credentials.verify(&parts, &body, Clock::system().now()) {
         let problem = json!({ "__type": format!("com.amazon.coral.service#{}", refusal.code()), "message": refusal.to_string() });

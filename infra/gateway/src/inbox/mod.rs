@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use email::send::{Mail, Mailer};
 use message::message_id;
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::work::Outcome;
 use table::Table;
 use wire::clock::{Clock, Millis};
@@ -118,7 +118,7 @@ impl Mailer for Inbox {
             match stored.await.map_err(|error| error.to_string()).flatten() {
                 Ok(()) => Outcome::Sent { is_reported_on: false },
                 Err(error) => {
-                    let failure = Failure::new(self.clock.now(), "TEMPORARY", "cannot write to the inbox");
+                    let failure = SendError::new(self.clock.now(), "TEMPORARY", "cannot write to the inbox");
                     Outcome::Retryable(failure.because(error))
                 }
             }

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use model::outbox::Failure;
+use model::outbox::SendError;
 use model::outbox::work::Outcome;
 use model::text::line;
 use secrecy::ExposeSecret as _;
@@ -68,15 +68,15 @@ impl Failures {
 
     pub(super) fn unknown(&self) -> Outcome {
         let message = "the mail server did not confirm the email: it may or may not have been sent";
-        Outcome::Final(Failure::unknown(self.now(), message))
+        Outcome::Final(SendError::unknown(self.now(), message))
     }
 
     pub(super) fn lost(&self, class: &str, message: impl Into<String>) -> Outcome {
-        Outcome::Final(Failure::new(self.now(), class, message))
+        Outcome::Final(SendError::new(self.now(), class, message))
     }
 
     pub(super) fn again(&self, class: &str, message: impl Into<String>) -> Outcome {
-        Outcome::Retryable(Failure::new(self.now(), class, message))
+        Outcome::Retryable(SendError::new(self.now(), class, message))
     }
 }
 

@@ -13,20 +13,20 @@ pub(super) struct Reply {
 
 /// The bytes are not a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NotAReply;
+pub(super) struct ReplyError;
 
 impl Reply {
     /// Takes the first reply from the received bytes. `None` if it is still incomplete; further
     /// bytes may show that it is not a reply.
-    pub(super) fn take(arrived: &mut Vec<u8>) -> Result<Option<Self>, NotAReply> {
+    pub(super) fn take(arrived: &mut Vec<u8>) -> Result<Option<Self>, ReplyError> {
         let (mut code, mut lines, mut at) = (None, Vec::new(), 0);
         while let Some(length) = arrived[at..].iter().position(|byte| *byte == b'\n') {
             let line = &arrived[at..at + length];
             at += length + 1;
-            let (number, goes_on, text) = parsed(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(NotAReply)?;
+            let (number, goes_on, text) = parsed(line.strip_suffix(b"\r").unwrap_or(line)).ok_or(ReplyError)?;
             // All lines of a reply have the same code.
             if *code.get_or_insert(number) != number {
-                return Err(NotAReply);
+                return Err(ReplyError);
             }
             lines.push(text);
             if !goes_on {
@@ -71,7 +71,7 @@ fn parsed(line: &[u8]) -> Option<(u16, bool, String)> {
 mod tests {
     use super::*;
 
-    fn take(text: &str) -> (Result<Option<Reply>, NotAReply>, String) {
+    fn take(text: &str) -> (Result<Option<Reply>, ReplyError>, String) {
         let mut arrived = text.as_bytes().to_vec();
         let taken = Reply::take(&mut arrived);
         (taken, String::from_utf8(arrived).expect("text"))
@@ -104,7 +104,7 @@ mod tests {
     fn other_lines_are_not_replies() {
         for text in ["\r\n", "hello\r\n", "25\r\n", "2500 x\r\n", "250_x\r\n", "199 x\r\n", "600 x\r\n", "260 x\r\n", "250-a\r\n550 b\r\n"]
         {
-            assert_eq!(take(text).0, Err(NotAReply), "{text:?}");
+            assert_eq!(take(text).0, Err(ReplyError), "{text:?}");
         }
     }
 

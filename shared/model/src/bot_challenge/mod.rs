@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::change::Change;
 
-use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
+use crate::setting::{Deployment, HIDDEN_SECRET, SettingRefusal, invalid};
 
 /// The longest Turnstile key, in characters. Current site keys have 24, current secret keys 35.
 const MAX_KEY: usize = 128;
@@ -203,7 +203,7 @@ pub struct BotChallengeInput {
 
 impl BotChallengeInput {
     /// The settings with these changes applied, or the first problem found.
-    pub fn check(self, old: &BotChallenge, project: &str, deployment: &Deployment<'_>) -> Result<BotChallenge, InvalidSetting> {
+    pub fn check(self, old: &BotChallenge, project: &str, deployment: &Deployment<'_>) -> Result<BotChallenge, SettingRefusal> {
         let mut site_key = old.turnstile.as_ref().map(|turnstile| turnstile.site_key.clone());
         self.site_key.apply(&mut site_key);
         let site_key = site_key.filter(|key| !key.is_empty());
@@ -233,12 +233,12 @@ impl BotChallengeInput {
 }
 
 /// Checks a project's usual number of requests per hour.
-pub(crate) fn check_usual(requests: u32) -> Result<u32, InvalidSetting> {
+pub(crate) fn check_usual(requests: u32) -> Result<u32, SettingRefusal> {
     let wrong = || invalid("config.bot_challenge_usual_requests_per_hour", "must be from 1 to 1000000");
     Some(requests).filter(|requests| USUAL.contains(requests)).ok_or_else(wrong)
 }
 
-fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Deployment<'_>) -> Result<Turnstile, InvalidSetting> {
+fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Deployment<'_>) -> Result<Turnstile, SettingRefusal> {
     for (field, key) in [("site_key", &site_key), ("secret_key", &secret_key)] {
         if key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong(field, "must be a Turnstile key: at most 128 ASCII letters, digits and punctuation characters"));
@@ -252,7 +252,7 @@ fn sealed(site_key: String, secret_key: String, project: &str, deployment: &Depl
     })
 }
 
-fn wrong(field: &str, message: &'static str) -> InvalidSetting {
+fn wrong(field: &str, message: &'static str) -> SettingRefusal {
     invalid(format!("config.bot_challenge.{field}"), message)
 }
 

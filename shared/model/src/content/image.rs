@@ -82,12 +82,12 @@ impl fmt::Display for ImageName {
 
 /// The text is not the name of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAnImage;
+pub struct ImageNameError;
 
 impl FromStr for ImageName {
-    type Err = NotAnImage;
+    type Err = ImageNameError;
 
-    fn from_str(text: &str) -> Result<Self, NotAnImage> {
+    fn from_str(text: &str) -> Result<Self, ImageNameError> {
         let parsed = || {
             let (rest, extension) = text.rsplit_once('.')?;
             let (digest, size) = rest.rsplit_once('-')?;
@@ -97,7 +97,7 @@ impl FromStr for ImageName {
         };
         // An image has exactly one name, so other spellings of the numbers, such as `01`, are
         // refused.
-        parsed().filter(|name| name.to_string() == text).ok_or(NotAnImage)
+        parsed().filter(|name| name.to_string() == text).ok_or(ImageNameError)
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
             assert_eq!(ImageName::from_path(&name.path()), Some(name));
         }
         for text in ["", "x.png", "-1x1.png", &format!("{digest}-1x1.svg"), &format!("{digest}-01x1.png"), &format!("{digest}-+1x1.png")] {
-            assert_eq!(text.parse::<ImageName>(), Err(NotAnImage), "{text}");
+            assert_eq!(text.parse::<ImageName>(), Err(ImageNameError), "{text}");
         }
         assert_eq!(ImageName::from_path(&format!("/images/../{digest}-1x1.png")), None);
     }

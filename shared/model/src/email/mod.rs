@@ -20,7 +20,7 @@ pub struct Email(String);
 /// The text is not an email address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an email address")]
-pub struct InvalidEmail;
+pub struct EmailRefusal;
 
 /// The longest accepted address, in characters, both as written and in its normal form.
 const MAX_LENGTH: usize = 256;
@@ -29,17 +29,17 @@ const MAX_DOMAIN: usize = 253;
 
 impl Email {
     /// Normalizes and validates an address.
-    pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
+    pub fn parse(text: &str) -> Result<Self, EmailRefusal> {
         let text = text.trim();
         if text.chars().count() > MAX_LENGTH {
-            return Err(InvalidEmail);
+            return Err(EmailRefusal);
         }
-        let (local, domain) = text.rsplit_once('@').ok_or(InvalidEmail)?;
-        let domain = idna::domain_to_ascii(domain).map_err(|_| InvalidEmail)?;
+        let (local, domain) = text.rsplit_once('@').ok_or(EmailRefusal)?;
+        let domain = idna::domain_to_ascii(domain).map_err(|_| EmailRefusal)?;
         if !is_local_part(local) || !is_domain(&domain) {
-            return Err(InvalidEmail);
+            return Err(EmailRefusal);
         }
-        joined(local, &domain).ok_or(InvalidEmail)
+        joined(local, &domain).ok_or(EmailRefusal)
     }
 
     /// Whether the domain can exist on the public internet. If not, a server set the address
@@ -200,7 +200,7 @@ mod tests {
             &long_in_ascii,
         ];
         for text in wrong {
-            assert_eq!(Email::parse(text), Err(InvalidEmail), "{text}");
+            assert_eq!(Email::parse(text), Err(EmailRefusal), "{text}");
         }
     }
 }

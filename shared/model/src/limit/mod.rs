@@ -25,7 +25,7 @@ pub use counter::{Counter, Refusal};
 pub use family::Limit;
 pub use limits::Limits;
 pub use of_operation::SubjectKind;
-pub use rate::{InvalidRate, Rate};
+pub use rate::{Rate, RateError};
 pub use rule::Rule;
 pub use subject::Subject;
 

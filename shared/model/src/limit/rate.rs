@@ -15,7 +15,7 @@ pub struct Rate {
 /// The text is not a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be `REQUESTS/SECONDS`, such as 60/600")]
-pub struct InvalidRate;
+pub struct RateError;
 
 impl Rate {
     /// Makes a rate; `window` is in seconds, at least 1.
@@ -30,11 +30,11 @@ impl Rate {
 }
 
 impl FromStr for Rate {
-    type Err = InvalidRate;
+    type Err = RateError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidRate> {
-        let (quota, window) = text.split_once('/').ok_or(InvalidRate)?;
-        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0).ok_or(InvalidRate);
+    fn from_str(text: &str) -> Result<Self, RateError> {
+        let (quota, window) = text.split_once('/').ok_or(RateError)?;
+        let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0).ok_or(RateError);
         Ok(Self::new(number(quota)?, number(window)?))
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::limit::{Counter, InvalidRate, Limits, Rate, Rule, Subject};
+use crate::limit::{Counter, Limits, Rate, RateError, Rule, Subject};
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(millis).expect("in range")
 }
@@ -98,7 +98,7 @@ fn a_rate_has_two_positive_numbers() {
     assert_eq!("60/600".parse(), Ok(Rate::new(60, 600)));
     assert_eq!(Rate::new(60, 600).to_string(), "60/600");
     for text in ["", "60", "0/600", "60/0", "-1/600", "a/b", "60/600/1"] {
-        assert_eq!(text.parse::<Rate>(), Err(InvalidRate), "{text}");
+        assert_eq!(text.parse::<Rate>(), Err(RateError), "{text}");
     }
 }
 

@@ -6,7 +6,7 @@
 //! entry, in the table and in the index of the list. So the bodies are written once, at rendering,
 //! with an expiry. An email with codes is rendered again for sending, so its bodies expire
 //! [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for days, so
-//! its bodies expire [`WAIT`] after it is due. When the email is sent, skipped or given up, the
+//! its bodies expire [`MAX_WAIT`] after it is due. When the email is sent, skipped or given up, the
 //! expiry is corrected if necessary.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late, so readers check the
@@ -24,7 +24,7 @@ use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
 /// How long after it is due an email without codes can still be sent from its stored bodies; later,
 /// they must be rendered again. Unreferenced bodies from an overtaken worker are kept as long.
-pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
+pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Stands for the code of the unsubscribe link. The characters are for private use, so texts do not
 /// contain them by accident.
@@ -151,7 +151,7 @@ impl OutboxEntry {
                 let due = due.unwrap_or(now);
                 let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
                 mail.kept = Some(KeptBodies { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
-                let until = known.unwrap_or_else(|| after(due, WAIT));
+                let until = known.unwrap_or_else(|| after(due, MAX_WAIT));
                 // The email of an entry from an earlier version may have been sent, skipped or
                 // given up long ago.
                 (now < until).then_some(BodyChange::Store(body, until))

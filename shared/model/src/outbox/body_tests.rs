@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use wire::clock::after;
 
-use crate::outbox::body::{BODY_LIFE, Body, BodyChange, WAIT};
+use crate::outbox::body::{BODY_LIFE, Body, BodyChange, MAX_WAIT};
 use crate::outbox::codes::HIDDEN;
 use crate::outbox::kept::{KeptBodies, SLACK};
 use crate::outbox::status::Status;
@@ -71,7 +71,7 @@ fn the_bodies_are_stored_once_if_an_email_is_sent_in_time() {
 #[test]
 fn the_bodies_of_an_email_without_codes_expire_once_it_has_ended() {
     let (entry, change) = rendered(entry());
-    assert_eq!(change, BodyChange::Store(body(), after(at(2), WAIT)));
+    assert_eq!(change, BodyChange::Store(body(), after(at(2), MAX_WAIT)));
     let late = after(at(4), SignedDuration::from_hours(100));
     assert!(entry.has_kept_bodies(late));
     let (ended, change) = sent(entry, late).parted();
@@ -157,7 +157,7 @@ fn empty_bodies_are_bodies() {
     let empty = Ok(("Hi".to_owned(), Some(String::new()), Some(String::new())));
     let entry = entry().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, empty, at(2))).expect("a mail");
     let stored = Body { html: Some(String::new()), text: Some(String::new()) };
-    assert_eq!(entry.parted().1, Some(BodyChange::Store(stored, after(at(2), WAIT))));
+    assert_eq!(entry.parted().1, Some(BodyChange::Store(stored, after(at(2), MAX_WAIT))));
 }
 
 /// An entry from an earlier version contains its bodies until the email is sent, skipped or given

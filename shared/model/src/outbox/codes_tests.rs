@@ -13,7 +13,7 @@ use crate::outbox::patch::Refusal;
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, mail, patch};
 use crate::outbox::work::Outcome;
-use crate::outbox::{Failure, OutboxEntry, Source, Stage};
+use crate::outbox::{OutboxEntry, SendError, Source, Stage};
 
 const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const OTHER: &str = "zz7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
@@ -114,7 +114,7 @@ fn codes_are_kept_until_the_email_is_sent_or_cancelled() {
         }
         let queued = entry.begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
         let sending = queued.clone().begin_sending(ME, at(3)).expect("a claim");
-        let failed = sending.clone().finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
+        let failed = sending.clone().finish_sending(ME, Outcome::Final(SendError::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
         for going in [queued, sending, failed] {
             assert!(going.clone().parted().0.carries_codes(), "{:?}", going.status());
         }
@@ -127,7 +127,7 @@ fn the_bodies_of_a_failed_email_of_an_earlier_version_are_stored_without_codes()
     let queued = before().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, with_code, at(2))).expect("a mail");
     let (sending, change) = queued.begin_sending(ME, at(3)).expect("a claim").parted();
     assert_eq!(change, None, "the email is sent from its entry");
-    let failed = sending.finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
+    let failed = sending.finish_sending(ME, Outcome::Final(SendError::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
     let Some(BodyChange::Store(body, _)) = failed.parted().1 else { panic!("no bodies") };
     assert_eq!(body.html, Some(format!("<p>{HIDDEN}")));
 }
@@ -135,10 +135,10 @@ fn the_bodies_of_a_failed_email_of_an_earlier_version_are_stored_without_codes()
 #[test]
 fn a_mail_servers_reply_reveals_no_code() {
     let codes = Codes::of(&before().variables);
-    let failure = Failure::new(at(1), "REJECTED", "refused").because(format!("550 spam: https://a.test/x?code={CODE}"));
+    let failure = SendError::new(at(1), "REJECTED", "refused").because(format!("550 spam: https://a.test/x?code={CODE}"));
     let Outcome::Final(failure) = Outcome::Final(failure).without(&codes) else { panic!("another outcome") };
     assert_eq!(failure.cause, format!("550 spam: https://a.test/x?code={HIDDEN}"));
-    let told = OutboxEntry { failures: vec![Failure::new(at(1), "REJECTED", "x").because(CODE)], ..before() };
+    let told = OutboxEntry { failures: vec![SendError::new(at(1), "REJECTED", "x").because(CODE)], ..before() };
     assert_eq!(told.shown().failures[0].cause, HIDDEN);
 }
 

@@ -41,7 +41,7 @@ use uuid::Uuid;
 use wire::clock::{Millis, after};
 use wire::id::{EmailId, UserId};
 
-pub use stage::{Failure, RenderedEmail, SkippedReason, Stage};
+pub use stage::{RenderedEmail, SendError, SkippedReason, Stage};
 
 use crate::code::Purpose;
 use crate::document::builtin::{Builtin, Sources};
@@ -109,9 +109,9 @@ pub struct OutboxEntry {
     /// The result of rendering; absent while the entry is not rendered.
     pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
-    /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last are kept.
+    /// temporary refusals ([`SendError::NOT_NOW`]), only the first and the last are kept.
     #[serde(default)]
-    pub failures: Vec<Failure>,
+    pub failures: Vec<SendError>,
     /// When the next attempt is due, if the last one failed and may be repeated.
     pub next_retry_at: Option<Timestamp>,
 }

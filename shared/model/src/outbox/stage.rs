@@ -51,7 +51,7 @@ pub enum Stage {
         started_at: Millis,
         /// When sending failed or was given up.
         at: Millis,
-        /// A description of the error, as in the last [`Failure`].
+        /// A description of the error, as in the last [`SendError`].
         message: String,
     },
     /// The email will not be sent.
@@ -136,7 +136,7 @@ pub struct RenderedEmail {
 
 /// One failed attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct SendError {
     /// When the attempt failed, in milliseconds since the Unix epoch.
     pub at: Millis,
     /// A class of errors that API callers may rely on, such as `TEMPORARY`.
@@ -149,7 +149,7 @@ pub struct Failure {
     pub cause: String,
 }
 
-impl Failure {
+impl SendError {
     /// The class of a temporary refusal: the mail service currently accepts no emails at all.
     pub const NOT_NOW: &str = "NOT_NOW";
 

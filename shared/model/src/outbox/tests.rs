@@ -13,7 +13,7 @@ use crate::outbox::report::Report;
 use crate::outbox::status::{ReportKind, Status};
 use crate::outbox::work::{Outcome, Rendering};
 use crate::outbox::{
-    CreatedWith, Failure, MAX_ATTEMPTS, NewEntry, OutboxEntry, RENDERING_LEASE, Recipients, SENDING_LEASE, SkippedReason, Source, Stage,
+    CreatedWith, MAX_ATTEMPTS, NewEntry, OutboxEntry, RENDERING_LEASE, Recipients, SENDING_LEASE, SendError, SkippedReason, Source, Stage,
 };
 
 pub(crate) const ME: Uuid = Uuid::from_u128(1);
@@ -47,8 +47,8 @@ pub(crate) fn mail() -> Rendering {
     Ok(("Hi".to_owned(), Some("<p>Hi".to_owned()), Some("Hi".to_owned())))
 }
 
-pub(crate) fn failure(now: Timestamp) -> Failure {
-    Failure::new(now, "TEMPORARY", "later")
+pub(crate) fn failure(now: Timestamp) -> SendError {
+    SendError::new(now, "TEMPORARY", "later")
 }
 
 fn rendering() -> OutboxEntry {
@@ -174,7 +174,7 @@ fn an_email_is_tried_five_times_with_growing_pauses() {
 
 /// The queued entry, after a temporary refusal by the mail service at this time.
 fn not_now(entry: OutboxEntry, jitter: f64, now: Timestamp) -> OutboxEntry {
-    let refusal = Outcome::Retryable(Failure::new(now, Failure::NOT_NOW, "not now"));
+    let refusal = Outcome::Retryable(SendError::new(now, SendError::NOT_NOW, "not now"));
     entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, refusal, jitter, now)).expect("an outcome")
 }
 
@@ -274,7 +274,7 @@ fn a_report_determines_the_status_of_an_email() {
 
 #[test]
 fn a_report_resolves_an_unknown_outcome() {
-    let unknown = sending().finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "cut off")), 0.0, at(4)).expect("an outcome");
+    let unknown = sending().finish_sending(ME, Outcome::Final(SendError::unknown(at(4), "cut off")), 0.0, at(4)).expect("an outcome");
     for kind in ReportKind::ALL {
         let told = unknown.clone().report(report(kind, 9), at(10)).expect("news");
         assert!(!told.status().is_editable(), "{kind:?}");

@@ -9,7 +9,7 @@ use crate::outbox::report::Report;
 use crate::outbox::status::{Move, ReportKind, Status};
 use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;
-use crate::outbox::{Failure, OutboxEntry, Stage};
+use crate::outbox::{OutboxEntry, SendError, Stage};
 
 /// A step of a random walk: an action of a caller, a worker or the mail service, or the passing of
 /// time.
@@ -86,7 +86,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
             let outcome = match outcome {
                 0 | 1 => Outcome::Sent { is_reported_on: true },
                 2 => Outcome::Retryable(failure(now)),
-                3 => Outcome::Retryable(Failure::new(now, Failure::NOT_NOW, "not now")),
+                3 => Outcome::Retryable(SendError::new(now, SendError::NOT_NOW, "not now")),
                 _ => Outcome::Final(failure(now)),
             };
             entry.finish_sending(id(*worker), outcome, 0.5, now)

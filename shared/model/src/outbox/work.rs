@@ -8,7 +8,7 @@ use wire::clock::{Millis, after};
 use crate::outbox::codes::Codes;
 use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
-use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SkippedReason, Stage};
+use crate::outbox::{MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SendError, SkippedReason, Stage};
 
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
 /// KB, which must also hold the keys and the data that workers add later.
@@ -36,16 +36,16 @@ pub enum Outcome {
     /// exists.
     Skipped(SkippedReason),
     /// The email was not sent, but another attempt may succeed. A failure of the class
-    /// [`Failure::NOT_NOW`] does not count as an attempt.
-    Retryable(Failure),
+    /// [`SendError::NOT_NOW`] does not count as an attempt.
+    Retryable(SendError),
     /// The email cannot be sent, or it is unknown whether it was sent.
-    Final(Failure),
+    Final(SendError),
 }
 
 impl Outcome {
     /// Adds the cause, unless the failure already has one.
     pub fn because(self, cause: String) -> Self {
-        let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
+        let said = |failure: SendError| if failure.cause.is_empty() { failure.because(cause) } else { failure };
         match self {
             Self::Retryable(failure) => Self::Retryable(said(failure)),
             Self::Final(failure) => Self::Final(said(failure)),
@@ -57,7 +57,7 @@ impl Outcome {
     /// email, and only then shortens them: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
-        let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
+        let hidden = |failure: SendError| SendError { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
         match self {
             Self::Retryable(failure) => Self::Retryable(hidden(failure)),
             Self::Final(failure) => Self::Final(hidden(failure)),
@@ -171,7 +171,7 @@ impl OutboxEntry {
         if !is_over(started_at, SENDING_LEASE, now) {
             return None;
         }
-        let failure = Failure::unknown(now, "the worker stopped before it learnt whether the email was sent");
+        let failure = SendError::unknown(now, "the worker stopped before it learnt whether the email was sent");
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
@@ -216,8 +216,8 @@ impl OutboxEntry {
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
     /// for as many seconds as the mail service has accepted no emails, but at least 40 and at most
     /// 400; of consecutive refusals, only the first and the last are kept.
-    fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
-        let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;
+    fn wait_after(&mut self, failure: &mut SendError) -> Option<f64> {
+        let counts = |failure: &SendError| failure.class != SendError::NOT_NOW;
         if counts(failure) {
             let earlier = self.failures.iter().filter(|failure| counts(failure)).count();
             return (earlier + 1 < MAX_ATTEMPTS).then(|| f64::from(40_u32 << earlier));

@@ -154,7 +154,7 @@ impl OwnedKey {
 
 /// The owner has [`MAX_KEYS`] active keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooManyKeys;
+pub struct KeyCountRefusal;
 
 /// The keys of an owner, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,11 +196,11 @@ impl OwnedKeys {
 
     /// Adds a key; drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum number
     /// of ended keys.
-    pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), TooManyKeys> {
+    pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), KeyCountRefusal> {
         self.0.retain(|key| key.is_listed(now));
         let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();
         if self.0.len() - ended >= MAX_KEYS {
-            return Err(TooManyKeys);
+            return Err(KeyCountRefusal);
         }
         for _ in MAX_ENDED..ended {
             if let Some(oldest) = self.0.iter().position(|key| key.ended_at(now).is_some()) {
@@ -251,7 +251,7 @@ mod tests {
         for _ in 0..MAX_KEYS {
             keys.add(key(None, at(0)), at(0)).expect("below the maximum");
         }
-        assert_eq!(keys.add(key(None, at(0)), at(0)), Err(TooManyKeys));
+        assert_eq!(keys.add(key(None, at(0)), at(0)), Err(KeyCountRefusal));
         let first = keys.iter().next().expect("a key").id;
         keys.get_mut(first).expect("a key").revoke(at(1));
         assert_eq!(keys.add(key(None, at(1)), at(1)), Ok(()));

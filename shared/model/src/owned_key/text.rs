@@ -35,7 +35,7 @@ const PUBLIC: u8 = 2;
 /// The text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is not an API key of a user or team")]
-pub struct NotAKey;
+pub struct KeyRefusal;
 
 /// A plaintext key, with the data in its text. The key need not exist.
 pub struct KeyText {
@@ -63,8 +63,8 @@ impl KeyText {
     }
 
     /// Parses a key.
-    pub fn parse(text: &str) -> Result<Self, NotAKey> {
-        Self::read(text).ok_or(NotAKey)
+    pub fn parse(text: &str) -> Result<Self, KeyRefusal> {
+        Self::read(text).ok_or(KeyRefusal)
     }
 
     fn read(text: &str) -> Option<Self> {

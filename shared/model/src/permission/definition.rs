@@ -72,14 +72,14 @@ pub struct PermissionId(pub(crate) String);
 /// The text cannot be the id of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {MAX_ID} characters from a-z, 0-9, _ and :, or the id of a system permission")]
-pub struct NotAPermission;
+pub struct PermissionRefusal;
 
 impl PermissionId {
     /// Validates an id.
-    pub fn parse(text: &str) -> Result<Self, NotAPermission> {
+    pub fn parse(text: &str) -> Result<Self, PermissionRefusal> {
         let is_custom = (1..=MAX_ID).contains(&text.len())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b':');
-        if is_custom || System::of(text).is_some() { Ok(Self(text.to_owned())) } else { Err(NotAPermission) }
+        if is_custom || System::of(text).is_some() { Ok(Self(text.to_owned())) } else { Err(PermissionRefusal) }
     }
 
     /// The id as text.

@@ -18,7 +18,7 @@ pub mod rbac;
 mod tests;
 
 pub use definition::{
-    Definition, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, NotAPermission, Occasion, PermissionDefinition, PermissionId, PermissionSettings,
-    Scope, System,
+    Definition, Grant, MAX_DEFINITIONS, MAX_DESCRIPTION, Occasion, PermissionDefinition, PermissionId, PermissionRefusal,
+    PermissionSettings, Scope, System,
 };
 pub use rbac::{Rbac, Refusal};

@@ -79,7 +79,7 @@ fn ids_are_unique_and_system_ids_are_reserved() {
         assert_eq!(rbac.update(&id("write"), Scope::Team, Some(&id(taken)), None, None), Err(Refusal::AlreadyExists(id(taken))));
     }
     for text in ["", "$own", "Read", "a b", "ä", &"a".repeat(65)] {
-        assert_eq!(PermissionId::parse(text), Err(NotAPermission), "{text}");
+        assert_eq!(PermissionId::parse(text), Err(PermissionRefusal), "{text}");
     }
 }
 

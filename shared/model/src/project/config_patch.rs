@@ -17,7 +17,7 @@ use crate::project::redirect::{TrustedDomain, parse_domain};
 use crate::project::retention::RETENTION_RANGE;
 use crate::project::second_factor::SecondFactorInput;
 use crate::project::{MergeStrategy, ProjectConfig};
-use crate::setting::{Deployment, InvalidSetting, invalid, set};
+use crate::setting::{Deployment, SettingRefusal, invalid, set};
 use crate::sign_up::check::check;
 use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
@@ -169,7 +169,7 @@ impl ConfigPatch {
         set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
     }
 
-    pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
+    pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), SettingRefusal> {
         self.set_switches(config);
         set(self.disabled_notices.map(|topics| topics.into_iter().collect()), &mut config.disabled_notices);
         if let Some(ids) = &self.passkey_rp_ids {
@@ -232,7 +232,7 @@ impl ConfigPatch {
     }
 }
 
-fn set_min_length(new: Option<usize>, field: &mut usize) -> Result<(), InvalidSetting> {
+fn set_min_length(new: Option<usize>, field: &mut usize) -> Result<(), SettingRefusal> {
     if new.is_some_and(|length| !(MIN_LENGTH..=MAX_LENGTH).contains(&length)) {
         return Err(invalid("config.password_min_length", "must be from 8 to 128 characters"));
     }
@@ -240,7 +240,7 @@ fn set_min_length(new: Option<usize>, field: &mut usize) -> Result<(), InvalidSe
     Ok(())
 }
 
-fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
+fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), SettingRefusal> {
     if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
         return Err(invalid(path, "must be from 300 to 31708800 seconds"));
     }
@@ -248,7 +248,7 @@ fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), Inva
     Ok(())
 }
 
-fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, InvalidSetting> {
+fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, SettingRefusal> {
     if ids.len() > MAX_RP_IDS {
         return Err(invalid("config.passkey_rp_ids", format!("must have at most {MAX_RP_IDS} domains")));
     }
@@ -259,7 +259,7 @@ fn check_rp_ids(ids: &[String]) -> Result<Vec<String>, InvalidSetting> {
     ids.iter().enumerate().map(check).collect()
 }
 
-fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), InvalidSetting> {
+fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), SettingRefusal> {
     if new.is_some_and(|days| !RETENTION_RANGE.contains(&days)) {
         return Err(invalid("config.audit_log_retention_days", "must be from 1 to 400 days"));
     }
@@ -267,14 +267,14 @@ fn set_retention(new: Option<u16>, field: &mut u16) -> Result<(), InvalidSetting
     Ok(())
 }
 
-fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
+fn check_rules(rules: &[SignUpRule]) -> Result<(), SettingRefusal> {
     if rules.len() > MAX_RULES {
         return Err(invalid("config.sign_up_rules", format!("must have at most {MAX_RULES} rules")));
     }
     check(rules).map_err(|(index, error)| invalid(format!("config.sign_up_rules[{index}].{}", error.field()), error.to_string()))
 }
 
-fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
+fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, SettingRefusal> {
     if domains.len() > MAX_DOMAINS {
         return Err(invalid("config.domains", "must have at most 100 domains"));
     }

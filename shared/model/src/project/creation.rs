@@ -11,7 +11,7 @@ use crate::project::config::Levels;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::patch::ProjectPatch;
-use crate::setting::{Deployment, InvalidSetting};
+use crate::setting::{Deployment, SettingRefusal};
 
 /// The body of a request for a new project.
 #[wire::optional]
@@ -48,7 +48,7 @@ impl NewProject {
     /// The new project and the levels of its configuration, or the first invalid setting. Settings
     /// in the request are stored in the levels even if they equal the default, so that no push to
     /// the branch changes them.
-    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
+    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), SettingRefusal> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {
             display_name: Some(self.display_name),

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::project::EmailConfig;
 use crate::project::mail_server::MailServerInput;
-use crate::setting::{Deployment, InvalidSetting, invalid};
+use crate::setting::{Deployment, SettingRefusal, invalid};
 use crate::text::line;
 
 /// The sender and the mail server.
@@ -36,7 +36,7 @@ impl EmailInput {
     /// The settings described by the input, with the theme of `old`, the existing settings. Without
     /// a new password, the password of `old` is kept for the same host, port and username. Fails
     /// with the first problem found.
-    pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
+    pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, SettingRefusal> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {
             "shared" => Ok(EmailConfig { theme_id, ..EmailConfig::default() }),

@@ -52,7 +52,7 @@ pub enum KeyAction {
 /// The text is not a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an area ({}), a colon, and read or write", KeyArea::VARIANTS.join(", "))]
-pub struct NotAPermission;
+pub struct PermissionRefusal;
 
 impl KeyPermission {
     /// Every permission.
@@ -69,11 +69,11 @@ impl Display for KeyPermission {
 }
 
 impl FromStr for KeyPermission {
-    type Err = NotAPermission;
+    type Err = PermissionRefusal;
 
-    fn from_str(text: &str) -> Result<Self, NotAPermission> {
-        let (area, action) = text.split_once(':').ok_or(NotAPermission)?;
-        Ok(Self { area: area.parse().map_err(|_| NotAPermission)?, action: action.parse().map_err(|_| NotAPermission)? })
+    fn from_str(text: &str) -> Result<Self, PermissionRefusal> {
+        let (area, action) = text.split_once(':').ok_or(PermissionRefusal)?;
+        Ok(Self { area: area.parse().map_err(|_| PermissionRefusal)?, action: action.parse().map_err(|_| PermissionRefusal)? })
     }
 }
 
@@ -84,9 +84,9 @@ impl From<KeyPermission> for String {
 }
 
 impl TryFrom<String> for KeyPermission {
-    type Error = NotAPermission;
+    type Error = PermissionRefusal;
 
-    fn try_from(text: String) -> Result<Self, NotAPermission> {
+    fn try_from(text: String) -> Result<Self, PermissionRefusal> {
         text.parse()
     }
 }

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
+use crate::setting::{Deployment, HIDDEN_SECRET, SettingRefusal, invalid};
 
 const MAX_USERNAME: usize = 320;
 const MAX_PASSWORD: usize = 1024;
@@ -64,7 +64,7 @@ impl MailServer {
 
 impl MailServerInput {
     /// The server; `None` if the input has none. Fails with the first problem found.
-    pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, InvalidSetting> {
+    pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, SettingRefusal> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (host, port) = (given(self.host), self.port.filter(|port| *port > 0));
         let (username, password) = (given(self.username), given(self.password));
@@ -94,7 +94,7 @@ impl MailServer {
         old: Option<&Self>,
         project: &str,
         deployment: &Deployment<'_>,
-    ) -> Result<Login, InvalidSetting> {
+    ) -> Result<Login, SettingRefusal> {
         if !is_line(&username, MAX_USERNAME) {
             return Err(wrong("username", "must be one line of at most 320 characters"));
         }
@@ -118,6 +118,6 @@ fn is_line(text: &str, max: usize) -> bool {
     text.chars().count() <= max && !text.chars().any(char::is_control)
 }
 
-fn wrong(field: &str, message: &'static str) -> InvalidSetting {
+fn wrong(field: &str, message: &'static str) -> SettingRefusal {
     invalid(format!("config.email_config.{field}"), message)
 }

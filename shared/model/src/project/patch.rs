@@ -8,7 +8,7 @@ use wire::change::Change;
 use crate::project::Project;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
-use crate::setting::{Deployment, InvalidSetting, invalid, set, set_url};
+use crate::setting::{Deployment, SettingRefusal, invalid, set, set_url};
 use crate::text::line;
 
 /// The body of an update; absent fields keep their values.
@@ -46,7 +46,7 @@ impl ProjectPatch {
     }
 
     /// The project with these changes, or the first invalid setting.
-    pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, InvalidSetting> {
+    pub fn apply(self, mut project: Project, deployment: &Deployment<'_>) -> Result<Project, SettingRefusal> {
         if let Some(name) = self.display_name {
             line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
             project.display_name = name;

@@ -9,7 +9,7 @@ use crate::project::apple_bundle::{AppleBundle, named};
 use crate::project::{OAuthProvider, ProjectConfig, secret_owner};
 use crate::provider::catalog;
 use crate::provider::shared::shareable;
-use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
+use crate::setting::{Deployment, HIDDEN_SECRET, SettingRefusal, check_url, invalid};
 
 /// The configuration of an OAuth provider.
 #[wire::optional]
@@ -63,7 +63,7 @@ pub(crate) fn check_providers(
     old: &[OAuthProvider],
     owner: &str,
     deployment: &Deployment<'_>,
-) -> Result<Vec<OAuthProvider>, InvalidSetting> {
+) -> Result<Vec<OAuthProvider>, SettingRefusal> {
     if inputs.len() > MAX_PROVIDERS {
         return Err(invalid("config.oauth_providers", "must have at most 50 providers"));
     }
@@ -91,7 +91,7 @@ pub fn set_provider(
     config: &mut ProjectConfig,
     owner: &str,
     deployment: &Deployment<'_>,
-) -> Result<(), InvalidSetting> {
+) -> Result<(), SettingRefusal> {
     let all = &mut config.oauth_providers;
     let place = all.iter().position(|provider| provider.id == input.id);
     if place.is_none() && all.len() >= MAX_PROVIDERS {
@@ -113,7 +113,7 @@ pub fn set_provider(
 }
 
 /// Removes the provider with this id, and its secret, from a project; `false` if there is none.
-pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, InvalidSetting> {
+pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, SettingRefusal> {
     let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
     removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
     config.record_registrations("provider_id", &removed)?;
@@ -142,7 +142,7 @@ impl ProviderInput {
         owner: &str,
         deployment: &Deployment<'_>,
         path: &impl Fn(&str) -> String,
-    ) -> Result<OAuthProvider, InvalidSetting> {
+    ) -> Result<OAuthProvider, SettingRefusal> {
         let is_name = !self.id.is_empty()
             && self.id.len() <= 63
             && self.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
@@ -204,7 +204,7 @@ impl ProviderInput {
 
     /// A provider with the deployment's client. Fails if the deployment has no client for the
     /// provider, or if a field other than the id and the type is set.
-    fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
+    fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, SettingRefusal> {
         let Some(shared) = shareable(&self.id) else {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));
         };

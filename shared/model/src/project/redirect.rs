@@ -35,15 +35,15 @@ pub struct RedirectUrl(Url);
 /// an error of [`parse_domain`], the text is not an origin of the permitted form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
-pub struct InvalidUrl;
+pub struct UrlRefusal;
 
 impl RedirectUrl {
     /// Parses an absolute URL of at most 2048 bytes.
-    pub fn parse(text: &str) -> Result<Self, InvalidUrl> {
+    pub fn parse(text: &str) -> Result<Self, UrlRefusal> {
         if text.len() > MAX_LENGTH || text.chars().any(|c| c.is_control() || c == '\\') {
-            return Err(InvalidUrl);
+            return Err(UrlRefusal);
         }
-        Url::parse(text).map(Self).map_err(|_| InvalidUrl)
+        Url::parse(text).map(Self).map_err(|_| UrlRefusal)
     }
 
     /// The URL.
@@ -195,8 +195,8 @@ impl RedirectRefusal {
     }
 }
 
-/// Whether the host is on the user's machine (RFC 8252 §7.3 and §8.3); the port does not matter. The
-/// scheme must be http or https, because a URL such as `intent://localhost` opens an app.
+/// Whether the host is on the user's machine (RFC 8252 §7.3 and §8.3), at any port. The scheme must
+/// be http or https, because a URL such as `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && wire::host::is_localhost(url)
 }
@@ -244,21 +244,21 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
 
 /// Validates a domain setting: an http or https origin, which may have a few wildcards in its host
 /// and the wildcard `*` as its port, or a redirect to a native app.
-pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
+pub fn parse_domain(text: &str) -> Result<(), UrlRefusal> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());
     }
     let text = text.strip_suffix(":*").unwrap_or(text);
-    let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
+    let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(UrlRefusal)?;
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
-        return Err(InvalidUrl);
+        return Err(UrlRefusal);
     }
     // Hosts do not have encoded characters, and only a whole host can be decoded.
     if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
-        return Err(InvalidUrl);
+        return Err(UrlRefusal);
     }
     let plain = text.replace("**", "w").replace('*', "w");
-    let url = Url::parse(&plain).map_err(|_| InvalidUrl)?;
+    let url = Url::parse(&plain).map_err(|_| UrlRefusal)?;
     let has_host = url.host_str().is_some_and(|host| host.len() <= MAX_HOST);
-    if has_host && matches!(url.path(), "/" | "") { Ok(()) } else { Err(InvalidUrl) }
+    if has_host && matches!(url.path(), "/" | "") { Ok(()) } else { Err(UrlRefusal) }
 }

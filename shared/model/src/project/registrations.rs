@@ -6,7 +6,7 @@ use crate::provider::account::ProviderAccount;
 use crate::provider::catalog;
 use crate::provider::registration::Registration;
 use crate::provider::tokens::ProviderTokens;
-use crate::setting::{InvalidSetting, invalid};
+use crate::setting::{SettingRefusal, invalid};
 
 /// The maximum number of recorded first registrations in a project. They are part of the project's
 /// item, which every request reads.
@@ -28,7 +28,7 @@ impl ProjectConfig {
 
     /// Records the first registrations of providers in `old` that have changed or are gone. `path`
     /// is for errors.
-    pub(crate) fn record_registrations(&mut self, path: &str, old: &[OAuthProvider]) -> Result<(), InvalidSetting> {
+    pub(crate) fn record_registrations(&mut self, path: &str, old: &[OAuthProvider]) -> Result<(), SettingRefusal> {
         for old in old {
             let now = self.oauth_providers.iter().find(|provider| provider.id == old.id);
             if now.is_none_or(|now| now.registration() != old.registration()) {

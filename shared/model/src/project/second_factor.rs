@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use wire::id::TeamId;
 
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
-use crate::setting::{InvalidSetting, invalid, set};
+use crate::setting::{SettingRefusal, invalid, set};
 
 /// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
 /// refresh, and every sign-in of a user without a second factor, reads a membership for each of the
@@ -108,7 +108,7 @@ impl SecondFactorView {
 
 impl SecondFactorInput {
     /// The settings with these changes applied, or the first problem found.
-    pub(crate) fn check(self, old: &SecondFactorSettings, rbac: &Rbac) -> Result<SecondFactorSettings, InvalidSetting> {
+    pub(crate) fn check(self, old: &SecondFactorSettings, rbac: &Rbac) -> Result<SecondFactorSettings, SettingRefusal> {
         let path = |field: &str| format!("config.second_factor.{field}");
         let mut new = old.clone();
         if self.remember_device_days.is_some_and(|days| days > MAX_DAYS) {

@@ -76,7 +76,7 @@ const GUEST: &str = "#EXT#";
 /// The provider's answer has no account id, or one that is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the provider's answer has no account id of 1 to {MAX_ID} bytes")]
-pub struct NoAccount;
+pub struct ProfileError;
 
 impl Fields {
     /// The pointers to the standard claims (OpenID Connect Core §5.1).
@@ -88,14 +88,14 @@ impl Fields {
     };
 
     /// Reads the profile from a provider's answer.
-    pub fn read(&self, account: &Value) -> Result<Profile, NoAccount> {
+    pub fn read(&self, account: &Value) -> Result<Profile, ProfileError> {
         let account_id = match account.pointer(self.id) {
             Some(Value::String(id)) => id.clone(),
             Some(Value::Number(id)) => id.to_string(),
-            _ => return Err(NoAccount),
+            _ => return Err(ProfileError),
         };
         if account_id.is_empty() || account_id.len() > MAX_ID {
-            return Err(NoAccount);
+            return Err(ProfileError);
         }
         let text = |pointer: &str| account.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
         let email = self.emails.iter().find_map(|(pointer, verified)| {

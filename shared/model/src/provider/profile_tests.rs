@@ -80,6 +80,6 @@ fn the_primary_address_of_a_list_is_read() {
 #[test]
 fn a_profile_without_a_valid_account_id_is_rejected() {
     for account in [json!({}), json!({ "sub": null }), json!({ "sub": "" }), json!([]), json!({ "sub": "x".repeat(256) })] {
-        assert_eq!(Fields::OPENID.read(&account), Err(NoAccount), "{account}");
+        assert_eq!(Fields::OPENID.read(&account), Err(ProfileError), "{account}");
     }
 }

@@ -15,7 +15,7 @@ use crate::setting::senders::Senders;
 /// An invalid setting with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path} {message}")]
-pub struct InvalidSetting {
+pub struct SettingRefusal {
     /// The path of the setting, as in `config.domains[0].domain`.
     pub path: String,
     /// What is wrong with the value, or which values are expected, as the end of a sentence that
@@ -23,8 +23,8 @@ pub struct InvalidSetting {
     pub message: Cow<'static, str>,
 }
 
-pub(crate) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, str>>) -> InvalidSetting {
-    InvalidSetting { path: path.into(), message: message.into() }
+pub(crate) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, str>>) -> SettingRefusal {
+    SettingRefusal { path: path.into(), message: message.into() }
 }
 
 /// Stands for a stored secret wherever published SDKs expect a value. In a request, it means
@@ -49,7 +49,7 @@ pub(crate) fn set<T>(new: Option<T>, field: &mut T) {
     }
 }
 
-pub(crate) fn set_url(path: &str, new: Change<String>, field: &mut Option<String>) -> Result<(), InvalidSetting> {
+pub(crate) fn set_url(path: &str, new: Change<String>, field: &mut Option<String>) -> Result<(), SettingRefusal> {
     if let Change::Set(text) = &new {
         check_url(path, text)?;
     }
@@ -57,7 +57,7 @@ pub(crate) fn set_url(path: &str, new: Change<String>, field: &mut Option<String
     Ok(())
 }
 
-pub(crate) fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
+pub(crate) fn check_url(path: &str, text: &str) -> Result<(), SettingRefusal> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && text.len() <= 2048);
     url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL of at most 2048 bytes"))
 }

@@ -1,7 +1,7 @@
 //! The permitted sender addresses. Projects without their own mail server send through the
 //! deployment's server and share its reputation.
 
-use crate::email::{Email, InvalidEmail};
+use crate::email::{Email, EmailRefusal};
 
 /// The deployment's own address, and the addresses that projects may use instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Others {
 impl Senders {
     /// Parses a comma-separated list such as `example.com, notes@example.org`; a list of `*` alone
     /// permits every address. Fails if an entry is neither an email address nor a domain.
-    pub fn new(own: String, list: &str) -> Result<Self, InvalidEmail> {
+    pub fn new(own: String, list: &str) -> Result<Self, EmailRefusal> {
         let mut entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let others = match list.trim() {
             "*" => Others::Any,
@@ -59,7 +59,7 @@ impl Senders {
 }
 
 /// An address or domain in its normal form.
-fn normalised(entry: &str) -> Result<String, InvalidEmail> {
+fn normalised(entry: &str) -> Result<String, EmailRefusal> {
     if entry.contains('@') {
         return Email::parse(entry).map(|email| email.to_string());
     }
@@ -98,7 +98,7 @@ mod tests {
     fn a_star_allows_every_address_and_stands_alone() {
         assert!(senders("*").allow("anybody@example.net"));
         for wrong in ["example.com, *", "example", "@example.com", "a b@example.com"] {
-            assert_eq!(Senders::new("noreply@gatelet.example".to_owned(), wrong), Err(InvalidEmail), "{wrong}");
+            assert_eq!(Senders::new("noreply@gatelet.example".to_owned(), wrong), Err(EmailRefusal), "{wrong}");
         }
     }
 }

@@ -108,7 +108,7 @@ pub fn is_challenge(text: &str) -> bool {
 /// The authorization endpoint is not a URL.
 #[derive(Debug, thiserror::Error)]
 #[error("the provider's authorization endpoint is not a URL")]
-pub struct InvalidEndpoint;
+pub struct EndpointError;
 
 /// The parts of the URL that sends a user to a provider.
 pub struct ProviderRequest<'a> {
@@ -181,9 +181,9 @@ pub fn uses_pkce(provider_id: &str) -> bool {
 
 impl ProviderRequest<'_> {
     /// The URL to send the user to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
-    pub fn url(&self) -> Result<Url, InvalidEndpoint> {
+    pub fn url(&self) -> Result<Url, EndpointError> {
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
-        let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
+        let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| EndpointError)?;
         let scope = &self.asked.scope;
         url.query_pairs_mut()
             .append_pair("client_id", self.client_id)

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::email::Email;
 use crate::sign_up::budget::{Budget, MAX_BYTES, MAX_STEPS};
-use crate::sign_up::check::{InvalidRule, check};
+use crate::sign_up::check::{RuleRefusal, check};
 use crate::sign_up::cost;
 use crate::sign_up::patterns::{Patterns, steps_of_matching};
 use crate::sign_up::program::{Program, Status};
@@ -24,7 +24,7 @@ fn rule(id: &str, priority: u32, condition: &str) -> SignUpRule {
     serde_json::from_value(rule).expect("a rule")
 }
 
-fn check_one(condition: &str) -> Result<(), InvalidRule> {
+fn check_one(condition: &str) -> Result<(), RuleRefusal> {
     check(&[rule("it", 0, condition)]).map_err(|(_, invalid)| invalid)
 }
 
@@ -61,7 +61,7 @@ fn a_condition_cannot_multiply_its_work() {
     ] {
         assert!(condition.len() <= 2048, "{condition}");
         let check = check_one(&condition);
-        assert!(matches!(check, Err(InvalidRule::Condition(_))), "{condition}: {check:?}");
+        assert!(matches!(check, Err(RuleRefusal::Condition(_))), "{condition}: {check:?}");
     }
     let domains = (0..100).map(|n| format!("'d{n}.example.com'")).collect::<Vec<_>>().join(",");
     let listed = format!(r#"[{domains}].exists(d, emailDomain == d || emailDomain.endsWith("." + d))"#);

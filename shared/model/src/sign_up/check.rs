@@ -14,7 +14,7 @@ const MAX_MESSAGE: usize = 500;
 
 /// Why a rule cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidRule {
+pub enum RuleRefusal {
     /// The id has an invalid length or invalid characters.
     #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
     Id,
@@ -23,7 +23,7 @@ pub enum InvalidRule {
     SecondId,
     /// The display name is too long, or is not one line of permitted characters.
     #[error(transparent)]
-    DisplayName(line::NotALine),
+    DisplayName(line::LineRefusal),
     /// The message is too long.
     #[error("must be at most {MAX_MESSAGE} characters long")]
     Message,
@@ -36,7 +36,7 @@ pub enum InvalidRule {
     Condition(String),
 }
 
-impl InvalidRule {
+impl RuleRefusal {
     /// The field that is invalid.
     pub fn field(&self) -> &'static str {
         match self {
@@ -50,12 +50,12 @@ impl InvalidRule {
 
 /// Validates rules to be set together, and evaluates each condition once. Fails with the position
 /// of the invalid rule, which may be invalid only because of the rules evaluated before it.
-pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
+pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, RuleRefusal)> {
     let mut ids = HashSet::new();
     for (position, rule) in rules.iter().enumerate() {
         rule.check_fields().map_err(|invalid| (position, invalid))?;
         if !ids.insert(&rule.id) {
-            return Err((position, InvalidRule::SecondId));
+            return Err((position, RuleRefusal::SecondId));
         }
     }
     let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
@@ -65,24 +65,24 @@ pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
         let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();
         if let Some((faulty, reason)) = Program::compile(&chosen).fault(&nobody.facts()) {
             let position = rules.iter().position(|rule| rule.id == faulty.id).unwrap_or_default();
-            return Err((position, InvalidRule::Condition(reason)));
+            return Err((position, RuleRefusal::Condition(reason)));
         }
     }
     Ok(())
 }
 
 impl SignUpRule {
-    fn check_fields(&self) -> Result<(), InvalidRule> {
+    fn check_fields(&self) -> Result<(), RuleRefusal> {
         let is_id = (1..=63).contains(&self.id.len()) && self.id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
         if !is_id {
-            return Err(InvalidRule::Id);
+            return Err(RuleRefusal::Id);
         }
-        line::check(self.display_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME).map_err(InvalidRule::DisplayName)?;
+        line::check(self.display_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME).map_err(RuleRefusal::DisplayName)?;
         if self.action.message.as_ref().is_some_and(|message| message.chars().count() > MAX_MESSAGE) {
-            return Err(InvalidRule::Message);
+            return Err(RuleRefusal::Message);
         }
         if !(1..=MAX_CONDITION).contains(&self.condition.len()) {
-            return Err(InvalidRule::Length);
+            return Err(RuleRefusal::Length);
         }
         Ok(())
     }

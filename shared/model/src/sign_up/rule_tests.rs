@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::email::Email;
-use crate::sign_up::check::{InvalidRule, check};
+use crate::sign_up::check::{RuleRefusal, check};
 use crate::sign_up::risk::SignUpRisk;
 use crate::sign_up::rule::{Attempt, AuthMethod, DefaultAction, SignUpRule};
 use crate::sign_up::verdict::{Decision, evaluate};
@@ -19,7 +19,7 @@ fn rule(id: &str, priority: u32, condition: &str, action: &str) -> SignUpRule {
     serde_json::from_value(rule).expect("a rule")
 }
 
-fn check_one(rule: SignUpRule) -> Result<(), InvalidRule> {
+fn check_one(rule: SignUpRule) -> Result<(), RuleRefusal> {
     check(&[rule]).map_err(|(_, invalid)| invalid)
 }
 
@@ -99,13 +99,13 @@ fn an_invalid_rule_is_rejected() {
         ["email ==", "unknown == 1", "email", "1 + 1", "\"x\" < 1", "nothing(email)", r#"email.matches("(")"#, &"(".repeat(2000)]
     {
         let check = check_one(rule("it", 0, condition, "allow"));
-        assert!(matches!(check, Err(InvalidRule::Condition(_))), "{condition}: {check:?}");
+        assert!(matches!(check, Err(RuleRefusal::Condition(_))), "{condition}: {check:?}");
     }
     for condition in ["", &" ".repeat(3000)] {
-        assert_eq!(check_one(rule("it", 0, condition, "allow")), Err(InvalidRule::Length));
+        assert_eq!(check_one(rule("it", 0, condition, "allow")), Err(RuleRefusal::Length));
     }
     for id in ["", "with space", &"x".repeat(64), "ä"] {
-        assert_eq!(check_one(rule(id, 0, "true", "allow")), Err(InvalidRule::Id));
+        assert_eq!(check_one(rule(id, 0, "true", "allow")), Err(RuleRefusal::Id));
     }
 }
 

@@ -137,9 +137,9 @@ fn fitting(text: &str) -> impl Iterator<Item = char> {
 
 /// Why a string is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct NotALine(RangeInclusive<usize>);
+pub struct LineRefusal(RangeInclusive<usize>);
 
-impl fmt::Display for NotALine {
+impl fmt::Display for LineRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (min, max) = (self.0.start(), self.0.end());
         let count = if *min == 0 { format!("at most {max} characters") } else { format!("{min} to {max} characters, not blank") };
@@ -149,10 +149,10 @@ impl fmt::Display for NotALine {
 
 /// Checks that a string is a valid name of a permitted length. If the minimum length is not 0, the
 /// name must not be blank either.
-pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
+pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), LineRefusal> {
     let is_there = *chars.start() == 0 || !text.trim().is_empty();
     let is_line = is_there && chars.contains(&text.chars().count()) && text.chars().eq(fitting(text));
-    if is_line { Ok(()) } else { Err(NotALine(chars)) }
+    if is_line { Ok(()) } else { Err(LineRefusal(chars)) }
 }
 
 /// An unchecked name, for example from another system or an earlier version, without the forbidden

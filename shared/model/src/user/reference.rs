@@ -1,6 +1,6 @@
 //! References to a user in a request.
 
-use wire::id::{NotAnId, UserId};
+use wire::id::{IdRefusal, UserId};
 
 /// A user id in a request; `me` means the current user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum UserRef {
 
 impl UserRef {
     /// Parses `me` or a user id.
-    pub fn parse(text: &str) -> Result<Self, NotAnId> {
+    pub fn parse(text: &str) -> Result<Self, IdRefusal> {
         if text == "me" { Ok(Self::Me) } else { UserId::parse(text).map(Self::Id) }
     }
 }

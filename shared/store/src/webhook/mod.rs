@@ -39,7 +39,7 @@ use crate::webhook::keys::{PREFIX, endpoint_key};
 
 const ALL: &str = "WEBHOOKS";
 /// The minimum time between two notices to the owners of a project.
-const NOTICE_PAUSE: SignedDuration = SignedDuration::from_hours(24);
+const NOTICE_COOLDOWN: SignedDuration = SignedDuration::from_hours(24);
 
 /// An endpoint with its version; changes are conditional on the version.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ impl Store {
     pub async fn webhook_notice(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Write>, Error> {
         let key = count_key(project);
         let Some(item) = self.get(&key).await? else { return Ok(None) };
-        let latest = after(now, -NOTICE_PAUSE).as_millisecond();
+        let latest = after(now, -NOTICE_COOLDOWN).as_millisecond();
         if number(&item, "told").is_some_and(|told: i64| told > latest) {
             return Ok(None);
         }

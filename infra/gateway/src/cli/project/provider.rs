@@ -8,7 +8,7 @@ use clap::Subcommand;
 use flows::providers::test_changed;
 use model::project::Project;
 use model::project::provider_input::{ProviderInput, key, remove_provider, set_provider};
-use model::setting::InvalidSetting;
+use model::setting::SettingRefusal;
 use model::text::line::plain;
 use model::trail;
 use reqwest::Method;
@@ -138,7 +138,7 @@ async fn set(tools: &Tools, id: &str, fields: &Value) -> anyhow::Result<(Value, 
     write(tools, id, (&provider, trail::fields(fields)), change).await
 }
 
-fn wrong(InvalidSetting { path, message }: InvalidSetting) -> anyhow::Error {
+fn wrong(SettingRefusal { path, message }: SettingRefusal) -> anyhow::Error {
     anyhow!("{path} {message}")
 }
 

@@ -1,6 +1,6 @@
 //! Maps an error in a setting to the configuration path of that setting.
 
-use crate::setting::InvalidSetting;
+use crate::setting::SettingRefusal;
 
 pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
 pub(crate) const RULES: &str = "auth.signUpRules";
@@ -20,7 +20,7 @@ pub(crate) struct Ids {
 
 impl Ids {
     /// The configuration path of an invalid setting.
-    pub(crate) fn path_of(&self, error: &InvalidSetting) -> String {
+    pub(crate) fn path_of(&self, error: &SettingRefusal) -> String {
         let lists = [
             ("config.oauth_providers", PROVIDERS, &self.providers),
             ("config.sign_up_rules", RULES, &self.rules),
