@@ -95,12 +95,12 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 
 class Check:
-    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None, only_long=False):
+    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, attempts=1, budget=None, only_long=False):
         """`after` are the checks that this one needs; `behind` are those that it follows if they
         also run. `budget` is the CPU time and the elapsed time, in seconds, with the cache of
         earlier runs. `builds` means that the check locks the target folder, until its end or until
         it prints this text. `only_long` skips it, unless it is named or the run is a long one."""
-        self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
+        self.name, self.script, self.after, self.cores, self.builds, self.attempts = name, script, after, cores, builds, attempts
         self.behind, self.budget, self.only_long, self.retried = behind, budget, only_long, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
 
@@ -153,16 +153,16 @@ def checks(long):
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
-        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(335, 760)),
-        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(275, 580)),
-        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(165, 330)),
-        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(50, 90)),
+        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(335, 760)),
+        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(275, 580)),
+        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
+        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),
         Check("generated clients", CLIENTS, after=["gateway", "python packages", "node packages"], budget=(30, 45)),
         Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(10, 15)),
-        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2, budget=(55, 110)),
+        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(55, 110)),
         Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
         Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(5, 5)),
         Check("passkeys", "tests/passkeys/run", after=["gateway"], budget=(95, 95)),
@@ -289,8 +289,8 @@ class Run:
             _, status, used = os.wait4(check.process.pid, 0)
             cpu += used.ru_utime + used.ru_stime
             with self.ended:
-                check.tries -= 1
-                if status and check.tries and not self.stopping:
+                check.attempts -= 1
+                if status and check.attempts and not self.stopping:
                     print(f"[{self.seconds():5} s] {check.name}: failed, and is retried; its output:\n{tail(check.log)}", flush=True)
                     check.retried += 1
                     self.launch(check)

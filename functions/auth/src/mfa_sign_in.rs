@@ -216,8 +216,8 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     }
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let proved = proof.check(round, Some(attempt.user_id)).await?;
+    optimistic!(MAX_ATTEMPTS, |nth| {
+        let proved = proof.check(nth, Some(attempt.user_id)).await?;
         // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(CodeRefusal::NotFound.into());

@@ -75,8 +75,8 @@ struct Undo<'a> {
 
 impl Undo<'_> {
     async fn run(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
-        optimistic!(MAX_ATTEMPTS, |round| {
-            if round > 0 {
+        optimistic!(MAX_ATTEMPTS, |attempt| {
+            if attempt > 0 {
                 match self.app.store.user(&self.project.id, row.user.id).await? {
                     Some(again) => row = again,
                     None => return Ok(nothing_to_undo()),

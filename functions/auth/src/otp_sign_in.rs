@@ -76,8 +76,8 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             account = Account::read(&access, &stored).await?;
         }
         redeemed(sign_in(&access, &body.code, &stored, &account).await).map(Json)

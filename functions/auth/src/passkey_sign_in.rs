@@ -58,8 +58,8 @@ pub async fn handle(
         attempt: None,
         failed: Event::SignInFailed,
     };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let proved = proof.check(round, None).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let proved = proof.check(attempt, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)
     })
 }

@@ -67,8 +67,8 @@ pub async fn handle(
     let failures = Failures::for_email(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }
         let (user, told) = reset(&access.access, &stored, &row, hash.clone()).await?;

@@ -135,8 +135,8 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let proved = proof.check(round, Some(current.row.user.id)).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let proved = proof.check(attempt, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;
         let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;
         proof.redeem(&proved, &proved.user, vec![session]).await.map(|()| Json(SUCCESS))

@@ -50,8 +50,8 @@ pub async fn handle(
             return Err(invalid("body.theme_id", "must be the id of a theme"));
         }
     }
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = access.table(round).outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let row = access.table(attempt).outbox_entry(project, path.id).await?.ok_or(KnownError::EmailNotFound)?;
         if_match.check(row.version)?;
         let entry = row.entry.clone().apply(body.clone(), app.clock.now()).map_err(|refused| error(path.id, refused))?;
         if entry.is_too_large() {

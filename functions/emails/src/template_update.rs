@@ -40,8 +40,8 @@ pub async fn handle(
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
     let changing = ChangeTarget { kind: DocumentKind::Template, id: path.id, if_match };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = changing.row(&access, round).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let row = changing.row(&access, attempt).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;
         let rendered_html = html_of(&access, body.theme(), &template).await?;

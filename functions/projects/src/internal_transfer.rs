@@ -58,8 +58,8 @@ pub async fn handle(
     let (user, internal) = (owner(&access)?.id, &access.project);
     let not_found = || KnownError::ProjectNotFound { project_id: body.project_id.clone() };
     let project = ProjectId::parse(&body.project_id).map_err(|_| not_found())?;
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = access.table(round).project(&project).await?.ok_or_else(not_found)?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let row = access.table(attempt).project(&project).await?.ok_or_else(not_found)?;
         let old = row.project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok()).ok_or_else(not_found)?;
         let (giver, taker) =
             tokio::try_join!(app.store.member(&internal.id, old, user), app.store.member(&internal.id, body.new_team_id, user))?;

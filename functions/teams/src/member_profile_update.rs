@@ -36,8 +36,8 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let table = access.table(round);
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let table = access.table(attempt);
         let others = [user];
         let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));
         let (entered, row) = (entered?, row?.ok_or_else(|| no_member(team, user))?);

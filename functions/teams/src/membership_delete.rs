@@ -34,8 +34,8 @@ pub async fn handle(
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let (project, own) = (&access.project.id, limited_to(&access)?);
     let needed: &[System] = if own == Some(user) { &[] } else { &[System::RemoveMembers] };
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let entered = enter(access.table(round), &access, team, &[user], needed).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let entered = enter(access.table(attempt), &access, team, &[user], needed).await?;
         let mut writes = membership::remove(project, entered.member(user)?);
         if own.is_some() && project.is_internal() {
             if app.store.is_last_owner(project, team, user).await? {

@@ -36,8 +36,8 @@ pub async fn handle(
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let TeamRow { mut team, version, .. } = enter(access.table(round), &access, id, &[], &[System::UpdateTeam]).await?.row;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let TeamRow { mut team, version, .. } = enter(access.table(attempt), &access, id, &[], &[System::UpdateTeam]).await?.row;
         if_match.check(version)?;
         body.apply(&mut team);
         let old = image.apply(&mut team.profile_image_url, &mut team.uploaded_image);

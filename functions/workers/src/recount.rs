@@ -32,7 +32,7 @@ pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, max).await? else { return Ok(None) };
     app.store.list_older_users(project).await?;
-    // Only accounts changed since the list was read are read again, so each round is short.
+    // Only accounts changed since the list was read are read again, so each attempt is short.
     let tally = optimistic!(MAX_ATTEMPTS, |_| {
         chain::link(app, project, None).await?;
         let before = app.store.totals(project).await?;

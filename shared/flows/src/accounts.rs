@@ -65,8 +65,8 @@ pub async fn change_read(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<UserRow, Error> {
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
         let mut user = row.user.clone();
@@ -127,8 +127,8 @@ pub async fn verify_read(
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<(), Error> {
     let project = &context.project.id;
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
         let mut user = row.user.clone();

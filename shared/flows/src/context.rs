@@ -57,10 +57,10 @@ pub struct Scope<'a> {
 pub const MAX_ATTEMPTS: u32 = 5;
 
 impl Context {
-    /// The store to read from for a change: with the prefetched items in the first round (0),
+    /// The store to read from for a change: with the prefetched items in the first attempt (0),
     /// without them after a conflict.
-    pub fn table(&self, round: u32) -> &Store {
-        if round == 0 { &self.prefetched } else { &self.app.store }
+    pub fn table(&self, attempt: u32) -> &Store {
+        if attempt == 0 { &self.prefetched } else { &self.app.store }
     }
 
     /// The current user, or the error that one is required.

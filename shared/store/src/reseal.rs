@@ -157,8 +157,8 @@ impl Store {
     /// outdated: if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
-        optimistic!(MAX_ATTEMPTS, |round| {
-            if round > 0 {
+        optimistic!(MAX_ATTEMPTS, |attempt| {
+            if attempt > 0 {
                 match self.get(&key).await? {
                     Some(now) => item = now,
                     None => return Ok(ResealResult::default()),

@@ -49,8 +49,8 @@ struct Change {
 impl NativeSignIn<'_> {
     /// The session of the account's user, or the error that asks for a second factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
-        optimistic!(MAX_ATTEMPTS, |round| {
-            match self.attempt(round).await {
+        optimistic!(MAX_ATTEMPTS, |attempt| {
+            match self.attempt(attempt).await {
                 Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(self.replayed.clone().into()),
                 result => result,
             }
@@ -61,11 +61,11 @@ impl NativeSignIn<'_> {
         Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place }
     }
 
-    async fn attempt(&self, round: u32) -> Result<SignInOrUpTokens, Error> {
+    async fn attempt(&self, attempt: u32) -> Result<SignInOrUpTokens, Error> {
         let Scope { app, project, place } = self.scope();
         let mut items = app.store.get_many(Owners::keys(&project.id, &self.account)).await?;
         let owners = Owners::take(&mut items, &project.id, &self.account)?;
-        let anonymous = self.anonymous(round).await?;
+        let anonymous = self.anonymous(attempt).await?;
         let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
         let attach = matches!(decision, Decision::Attach(_)).then(|| Attach { account: self.account.clone(), tokens: None });
         let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
@@ -95,9 +95,9 @@ impl NativeSignIn<'_> {
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
     /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by now.
-    async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
+    async fn anonymous(&self, attempt: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
-        let row = match round {
+        let row = match attempt {
             0 => Some(current.row.clone()),
             _ => self.access.app.store.user(&self.access.project.id, current.row.user.id).await?,
         };

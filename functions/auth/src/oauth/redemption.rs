@@ -124,8 +124,8 @@ impl Redemption {
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
         self.check(app, project, &stored).await?;
         let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        optimistic!(MAX_ATTEMPTS, |round| {
-            if round > 0 {
+        optimistic!(MAX_ATTEMPTS, |attempt| {
+            if attempt > 0 {
                 let again = app.store.user(&project.id, row.user.id).await?;
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }

@@ -63,11 +63,11 @@ pub(crate) struct PasskeyUse {
 
 impl PasskeyProof<'_> {
     /// Checks the response; with an `owner`, it must come from one of the owner's passkeys. In the
-    /// first round (0), challenge and user may be prefetched.
-    pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<PasskeyUse, Error> {
+    /// first attempt (0), challenge and user may be prefetched.
+    pub(crate) async fn check(&self, attempt: u32, owner: Option<UserId>) -> Result<PasskeyUse, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
-        let table = access.table(round);
+        let table = access.table(attempt);
         // The user is read before the challenge: if the user already shows this use of the passkey,
         // the challenge turns out to be redeemed.
         let row = match claimed_user(self.response, owner) {

@@ -164,9 +164,9 @@ pub(crate) struct ChangeTarget {
 }
 
 impl ChangeTarget {
-    /// The document before the change, as read in this round; `round` counts from zero.
-    pub(crate) async fn row(&self, access: &Access<Admin>, round: u32) -> Result<DocumentRow, Error> {
-        let row = row(access.table(round), access, self.kind, self.id).await?;
+    /// The document before the change, as read in this attempt; `attempt` counts from zero.
+    pub(crate) async fn row(&self, access: &Access<Admin>, attempt: u32) -> Result<DocumentRow, Error> {
+        let row = row(access.table(attempt), access, self.kind, self.id).await?;
         self.if_match.check(row.version)?;
         Ok(row)
     }
@@ -185,8 +185,8 @@ pub(crate) async fn update(
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<MailDocument, Error> {
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = changing.row(access, round).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let row = changing.row(access, attempt).await?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
         changing.write(access, row, changed.clone()).await?;
         Ok(changed)

@@ -31,11 +31,11 @@ pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(
 /// Reads an owner whose keys the caller may manage: for a client, its own user, or a team where
 /// that user has `$manage_api_keys`; for a server, any user or team. For any other team, a client
 /// gets `API_KEY_NOT_FOUND`, which does not reveal whether the team has keys.
-pub(crate) async fn open(access: &Access<Client>, owner: Owner, round: u32) -> Result<OwnerRow, Error> {
+pub(crate) async fn open(access: &Access<Client>, owner: Owner, attempt: u32) -> Result<OwnerRow, Error> {
     check_enabled(&access.project.config, owner.kind())?;
     match owner {
         Owner::User(id) => {
-            let row = match round {
+            let row = match attempt {
                 0 => read(access, id).await?,
                 _ => access.app.store.user(&access.project.id, id).await?,
             };
@@ -43,7 +43,7 @@ pub(crate) async fn open(access: &Access<Client>, owner: Owner, round: u32) -> R
             access.check_again(&row.user)?;
             Ok(OwnerRow::User(Box::new(row)))
         }
-        Owner::Team(id) => match enter(access.table(round), access, id, &[], &[System::ManageApiKeys]).await {
+        Owner::Team(id) => match enter(access.table(attempt), access, id, &[], &[System::ManageApiKeys]).await {
             Ok(entered) => Ok(OwnerRow::Team(Box::new(entered.row))),
             Err(Error::Known(error)) if access.level == Level::Client && error != KnownError::UserAuthenticationRequired => {
                 Err(KnownError::ApiKeyNotFound.into())
@@ -59,8 +59,8 @@ pub(crate) async fn change<T>(
     owner: Owner,
     change: impl Fn(&mut OwnedKeys) -> Result<T, KnownError>,
 ) -> Result<T, Error> {
-    optimistic!(MAX_ATTEMPTS, |round| {
-        let row = open(access, owner, round).await?;
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        let row = open(access, owner, attempt).await?;
         let mut keys = row.keys().clone();
         let result = change(&mut keys)?;
         write(&access.app, &access.project, place(access), row, keys).await?;

@@ -14,8 +14,8 @@ use store::optimistic;
 pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Project) -> Result<(), Error>) -> Result<Project, Error> {
     let Context { app, project, project_version, .. } = context;
     let (mut before, mut version) = (project, project_version);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             let missing = || KnownError::CurrentProjectNotFound { project_id: before.id.to_string() };
             let row = app.store.project(&before.id).await?.ok_or_else(missing)?;
             (before, version) = (Arc::new(row.project), row.version);

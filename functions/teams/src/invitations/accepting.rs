@@ -75,8 +75,8 @@ pub(crate) async fn accept(
     }
     let max = quota::max(context, Quota::Memberships)?;
     let mut row = row.clone();
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             row = app.store.user(&project.id, id).await?.ok_or(KnownError::UserNotFound)?;
         }
         let user_version = max.map(|_| row.version);

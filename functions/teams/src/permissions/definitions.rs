@@ -168,8 +168,8 @@ async fn change<T>(
 ) -> Result<T, Error> {
     let Context { app, project, project_version: mut version, .. } = access.into_context();
     let mut project = Arc::unwrap_or_clone(project);
-    optimistic!(MAX_ATTEMPTS, |round| {
-        if round > 0 {
+    optimistic!(MAX_ATTEMPTS, |attempt| {
+        if attempt > 0 {
             let row = app.store.project(&project.id).await?;
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;
             (project, version) = (row.project, row.version);

@@ -42,7 +42,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
 use crate::session;
-use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, pause, string};
+use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, back_off, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain, record};
 use crate::user::by_word;
@@ -88,8 +88,8 @@ impl Store {
     /// and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
-        for round in 0..MAX_ATTEMPTS {
-            pause(round).await;
+        for attempt in 0..MAX_ATTEMPTS {
+            back_off(attempt).await;
             let conflict = match self.end_of_owner(&project, now).await {
                 Err(Error::Conflict(conflict)) => conflict,
                 done => return done,

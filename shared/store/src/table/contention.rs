@@ -5,12 +5,12 @@ use std::time::Duration;
 use crate::table::error::Error;
 use crate::table::label::Conflict;
 
-/// Waits before every round except the first: 5 ms, doubled each time up to 80 ms, so that the
+/// Waits before every attempt except the first: 5 ms, doubled each time up to 80 ms, so that the
 /// conflicting write can finish.
-pub async fn pause(round: u32) {
-    if round > 0 {
+pub async fn back_off(attempt: u32) {
+    if attempt > 0 {
         // Boxed; otherwise every change's future would contain a timer.
-        Box::pin(tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4)))).await;
+        Box::pin(tokio::time::sleep(Duration::from_millis(5 << (attempt - 1).min(4)))).await;
     }
 }
 
@@ -24,7 +24,7 @@ pub trait Contention: From<Error> {
         Error::Conflict(Conflict::default()).into()
     }
 
-    /// The error if every round conflicted with another write.
+    /// The error if every attempt conflicted with another write.
     fn lost() -> Self {
         Error::Contended.into()
     }
@@ -36,19 +36,20 @@ impl Contention for Error {
     }
 }
 
-/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which returns a
-/// `Result`, and repeats it after a [`pause`] while it fails with a conflict, at most five times in
-/// all. If every round conflicts, the result is [`Contention::lost`].
+/// Reads, decides and writes: `optimistic!(5, |attempt| { … })` runs the block, which returns a
+/// `Result`, and repeats it after a [`back_off`] while it fails with a conflict, at most five times
+/// in all. If every attempt conflicts, the result is [`Contention::lost`]. `return` in the block
+/// ends the attempt, not the function.
 ///
-/// `round` counts from 0. This is a macro, because the compiler cannot prove that an async closure
+/// `attempt` counts from 0. This is a macro, because the compiler cannot prove that an async closure
 /// is `Send` for every lifetime of its borrows.
 #[macro_export]
 macro_rules! optimistic {
-    ($rounds:expr, |$round:pat_param| $change:block) => {{
+    ($max_attempts:expr, |$attempt:pat_param| $change:block) => {{
         let mut result = Err($crate::table::contention::Contention::lost());
-        for round in 0..$rounds {
-            $crate::table::contention::pause(round).await;
-            let $round = round;
+        for attempt in 0..$max_attempts {
+            $crate::table::contention::back_off(attempt).await;
+            let $attempt = attempt;
             let made = async { $change }.await;
             if !made.as_ref().is_err_and($crate::table::contention::Contention::is_conflict) {
                 result = made;

@@ -103,8 +103,8 @@ impl Store {
     pub(super) async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let mut row = row.clone();
-        optimistic!(MAX_ATTEMPTS, |round| {
-            if round > 0 {
+        optimistic!(MAX_ATTEMPTS, |attempt| {
+            if attempt > 0 {
                 let Some(again) = self.user(project, id).await? else { return Ok(()) };
                 row = again;
             }
