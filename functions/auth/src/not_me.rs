@@ -23,9 +23,10 @@ use model::notice::{LostCredentials, NotMe, Refusal, Snapshot};
 use model::project::Project;
 use model::user::{Channel, User};
 use store::link::{self, Link};
+use store::table::back_off;
 use store::user::UserRow;
 use store::user::account::{self, Outcome};
-use store::{Contention as _, Label, Write, optimistic, record};
+use store::{Label, Write, record};
 
 use crate::pages::not_me::{WayBack, done, find, nothing_to_undo, used};
 
@@ -75,36 +76,46 @@ struct Undo<'a> {
 
 impl Undo<'_> {
     async fn run(mut self, mut row: UserRow) -> Result<LinkPage, Error> {
-        optimistic!(MAX_ATTEMPTS, |attempt| {
+        for attempt in 0..MAX_ATTEMPTS {
             if attempt > 0 {
+                back_off(attempt).await;
                 match self.app.store.user(&self.project.id, row.user.id).await? {
                     Some(again) => row = again,
                     None => return Ok(nothing_to_undo()),
                 }
             }
-            let mut user = row.user.clone();
-            let is_first_half =
-                claims(&row.user, self.link) > MAX_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, &row);
-            if !is_first_half {
-                user = row.user.clone();
-                if user.undo(&self.link.purpose, &self.taken) == Err(Refusal) {
-                    return Ok(nothing_to_undo());
-                }
+            if let Some(page) = self.attempt(&row).await? {
+                return Ok(page);
             }
-            let (way_back, writes) = if is_first_half { (WayBack::AsUsual, Vec::new()) } else { self.writes(&user)? };
-            match self.write(&row, &user, writes).await {
-                Ok(Outcome::Done) if !is_first_half => return Ok(done(&self.link.purpose, &way_back)),
-                Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
-                Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
-                Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
-                Ok(Outcome::Changed | Outcome::Done) => {}
-                Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(used()),
-                // The user who holds the address was changed concurrently.
-                Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
-                Err(error) => return Err(error.into()),
+        }
+        Err(store::Error::Contended.into())
+    }
+
+    /// Undoes the change, or in a large account its first half. The answer, or `None` if there is
+    /// more to do, or another way to do it, once the account has been read again.
+    async fn attempt(&mut self, row: &UserRow) -> Result<Option<LinkPage>, Error> {
+        let mut user = row.user.clone();
+        let is_first_half =
+            claims(&row.user, self.link) > MAX_CLAIMS && user.undo_additions(&self.link.purpose).is_ok() && !same(&user, row);
+        if !is_first_half {
+            user = row.user.clone();
+            if user.undo(&self.link.purpose, &self.taken) == Err(Refusal) {
+                return Ok(Some(nothing_to_undo()));
             }
-            Err(Error::conflict())
-        })
+        }
+        let (way_back, writes) = if is_first_half { (WayBack::AsUsual, Vec::new()) } else { self.writes(&user)? };
+        match self.write(row, &user, writes).await {
+            Ok(Outcome::Done) if !is_first_half => return Ok(Some(done(&self.link.purpose, &way_back))),
+            Ok(Outcome::EmailTaken(email)) => self.lose(email).await?,
+            Ok(Outcome::AccountTaken(account)) => self.taken.accounts.push(account),
+            Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
+            Ok(Outcome::Changed | Outcome::Done) => {}
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
+            // The user who holds the address was changed concurrently.
+            Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(None)
     }
 
     /// How the owner gets back in, with the writes that redeem the link and, if possible, email a
