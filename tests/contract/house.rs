@@ -124,6 +124,35 @@ fn files_stay_within_their_limit() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
+/// The files of a crate's sources that are not where tests belong: in `x_tests.rs` beside `x.rs`, or
+/// in `tests.rs` or `tests/` of the folder.
+fn astray<'a>(sources: &'a Sources) -> impl Iterator<Item = String> + 'a {
+    let is_beside = |module: &Module| {
+        let (name, folder) = module.split_last()?;
+        let tested = folder.iter().map(String::as_str).chain([name.strip_suffix("_tests")?]).map(str::to_owned).collect::<Module>();
+        Some(sources.contains_key(&tested))
+    };
+    let has_path = |text: &str| text.lines().any(|line| line.trim_start().starts_with("#[path"));
+    let astray = sources.iter().filter(move |(module, text)| is_beside(module) == Some(false) || has_path(text));
+    astray.map(|(module, _)| module.join("::"))
+}
+
+#[test]
+fn tests_are_beside_what_they_test() {
+    for (folder, sources) in crates() {
+        assert_eq!(astray(&sources).collect::<Vec<_>>(), [""; 0], "{folder}");
+    }
+    let planted = planted(&[
+        ("lib.rs", ""),
+        ("a/mod.rs", ""),
+        ("a/tests.rs", ""),
+        ("a/b.rs", "    #[path = \"c.rs\"]\nmod tests;"),
+        ("a/b_tests.rs", ""),
+        ("a/c_tests.rs", ""),
+    ]);
+    assert_eq!(astray(&planted).collect::<Vec<_>>(), ["a::b", "a::c_tests"]);
+}
+
 fn planted(files: &[(&str, &str)]) -> Sources {
     files.iter().map(|(path, text)| (module_of(Path::new(path)).unwrap(), (*text).to_owned())).collect()
 }

@@ -4,15 +4,11 @@
 #![warn(missing_docs)]
 
 mod answer;
-#[cfg(test)]
-mod attempts_tests;
 pub mod connector;
 pub mod limited;
 mod lookups;
 pub mod mail_server;
 pub mod outgoing;
-#[cfg(test)]
-mod pool_tests;
 pub mod proxy;
 pub mod public_address;
 #[cfg(test)]
@@ -20,7 +16,7 @@ mod rebinding;
 mod resolver;
 #[cfg(test)]
 mod test_time;
-pub mod tls;
 #[cfg(test)]
-mod tunnel_tests;
+mod tests;
+pub mod tls;
 pub mod webhook;

@@ -42,7 +42,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
 use crate::session;
-use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, entity, back_off, string};
+use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, back_off, entity, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain, record};
 use crate::user::by_word;

@@ -272,5 +272,4 @@ impl FoundEntry {
 }
 
 #[cfg(test)]
-#[path = "check_tests.rs"]
 mod tests;

@@ -328,5 +328,4 @@ pub fn quoted_name(name: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-#[path = "render_tests.rs"]
 mod tests;
