@@ -31,7 +31,7 @@ use utoipa::ToSchema;
 use wire::problem::Problems;
 
 use crate::oauth::{kept_tokens, pending};
-use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse};
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, required_teams};
@@ -216,7 +216,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     }
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
-    optimistic!(MAX_ATTEMPTS, |nth| {
+    optimistic!(|nth| {
         let proved = proof.check(nth, Some(attempt.user_id)).await?;
         // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {

@@ -57,9 +57,6 @@ pub struct SignIn {
     code: Code,
 }
 
-/// Maximum number of attempts when the account is changed concurrently.
-const MAX_ATTEMPTS: u32 = 3;
-
 pub async fn handle(
     State(app): State<App>,
     CodeAccess { access, code }: CodeAccess<SignInCode>,
@@ -76,7 +73,7 @@ pub async fn handle(
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             account = Account::read(&access, &stored).await?;
         }

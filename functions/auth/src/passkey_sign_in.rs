@@ -19,7 +19,7 @@ use serde_json::Value;
 use store::optimistic;
 use utoipa::ToSchema;
 
-use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyUse};
+use crate::passkeys::proof::{PasskeyProof, PasskeyUse};
 use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, remembered, required_teams, second_factor};
 
@@ -58,7 +58,7 @@ pub async fn handle(
         attempt: None,
         failed: Event::SignInFailed,
     };
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let proved = proof.check(attempt, None).await?;
         sign_in(&app, &proof, proved).await.map(Json)
     })

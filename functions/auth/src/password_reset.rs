@@ -17,7 +17,6 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{redeemed, taken_error};
-use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
@@ -67,7 +66,7 @@ pub async fn handle(
     let failures = Failures::for_email(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }

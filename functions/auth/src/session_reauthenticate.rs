@@ -26,7 +26,7 @@ use store::{Label, Write, code, optimistic, session, user};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::passkeys::proof::{MAX_ATTEMPTS, PasskeyProof, PasskeyResponse};
+use crate::passkeys::proof::{PasskeyProof, PasskeyResponse};
 use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 
@@ -135,7 +135,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
 async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &PasskeyResponse) -> Result<Json<Success>, Error> {
     let (code, response) = (&given.code, &given.authentication_response);
     let proof = PasskeyProof { access, code, response, attempt: None, failed: Event::ProofFailed };
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let proved = proof.check(attempt, Some(current.row.user.id)).await?;
         check_age(current, Some(proved.since))?;
         let session = session::reauthenticate(&access.project.id, &current.session, &proved.amr(&access.project), access.app.clock.now())?;

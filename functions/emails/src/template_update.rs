@@ -11,7 +11,6 @@ use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use email::render::Sources;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch, MailDocument};
 use serde::Serialize;
@@ -40,7 +39,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
     let changing = ChangeTarget { kind: DocumentKind::Template, id: path.id, if_match };
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let row = changing.row(&access, attempt).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;

@@ -13,7 +13,6 @@ use api::product::Input;
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::limits::unproved;
 use flows::literal::{SUCCESS, Success};
 use model::limit::Limit;
@@ -34,7 +33,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: 
     unproved(&app, None, &caller.place).await?;
     let text = KeyText::parse(&body.api_key).map_err(|_| KnownError::ApiKeyNotFound)?;
     let now = app.clock.now();
-    optimistic!(MAX_ATTEMPTS, |_| {
+    optimistic!(|_| {
         let (project, owner) = tokio::try_join!(app.store.project(&text.project), app.store.key_owner(&text.project, text.owner))?;
         let found = project.zip(owner).and_then(|(project, owner)| Some((project, owner.keys().by_text(&text)?.id, owner)));
         let Some((project, id, owner)) = found else { return Err(KnownError::ApiKeyNotFound.into()) };

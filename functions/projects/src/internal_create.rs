@@ -8,13 +8,13 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::providers::test_changed;
 use model::project::ProjectConfig;
 use model::project::config_patch::ConfigPatch;
 use model::project::creation::NewProject;
 use model::project::view::AdminProject;
 use store::Label;
+use store::table::MAX_ATTEMPTS;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 

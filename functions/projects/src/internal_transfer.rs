@@ -11,7 +11,6 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::teams::{no_member, require};
 use model::permission::System;
 use serde::Serialize;
@@ -58,7 +57,7 @@ pub async fn handle(
     let (user, internal) = (owner(&access)?.id, &access.project);
     let not_found = || KnownError::ProjectNotFound { project_id: body.project_id.clone() };
     let project = ProjectId::parse(&body.project_id).map_err(|_| not_found())?;
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let row = access.table(attempt).project(&project).await?.ok_or_else(not_found)?;
         let old = row.project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok()).ok_or_else(not_found)?;
         let (giver, taker) =

@@ -8,7 +8,6 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, USER_REFERENCE_ERRORS};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::teams::{enter, limited_to, no_member};
 use model::profile_image::{NewImage, Owner, Upload};
 use model::team::MemberProfilePatch;
@@ -36,7 +35,7 @@ pub async fn handle(
     let (team, user, project) = (path.team_id, access.user_id(path.user_id)?, &access.project);
     let url = |digest: &_| Owner::from(team).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, |upload: &Upload| upload.digest_of_member(user), url);
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let table = access.table(attempt);
         let others = [user];
         let (entered, row) = tokio::join!(enter(table, &access, team, &others, &[]), table.user(&project.id, user));

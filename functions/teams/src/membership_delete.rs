@@ -9,7 +9,6 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, TEAM_MEMBER_ERRORS};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
@@ -34,7 +33,7 @@ pub async fn handle(
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let (project, own) = (&access.project.id, limited_to(&access)?);
     let needed: &[System] = if own == Some(user) { &[] } else { &[System::RemoveMembers] };
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let entered = enter(access.table(attempt), &access, team, &[user], needed).await?;
         let mut writes = membership::remove(project, entered.member(user)?);
         if own.is_some() && project.is_internal() {

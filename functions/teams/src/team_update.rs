@@ -8,7 +8,6 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
-use flows::context::MAX_ATTEMPTS;
 use flows::teams::enter;
 use model::permission::System;
 use model::profile_image::{NewImage, Owner, Upload};
@@ -36,7 +35,7 @@ pub async fn handle(
     let (id, project) = (path.team_id, &access.project);
     let url = |digest: &_| Owner::from(id).url(&app.settings.api_url, &project.id, digest);
     let image = NewImage::of(&body.profile_image_url, Upload::digest, url);
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let TeamRow { mut team, version, .. } = enter(access.table(attempt), &access, id, &[], &[System::UpdateTeam]).await?.row;
         if_match.check(version)?;
         body.apply(&mut team);

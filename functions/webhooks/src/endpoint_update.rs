@@ -7,7 +7,6 @@ use api::product::input::Nothing;
 use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use flows::context::MAX_ATTEMPTS;
 use model::webhook::EndpointView;
 use model::webhook::input::EndpointPatch;
 use store::optimistic;
@@ -29,7 +28,7 @@ pub async fn handle(
     if let Some(url) = &body.url {
         check_url(app, url)?;
     }
-    let (next, version, health) = optimistic!(MAX_ATTEMPTS, |_| {
+    let (next, version, health) = optimistic!(|_| {
         let (row, health) = found_with_health(&access, path.id).await?;
         if_match.check(row.version)?;
         let now = app.clock.now();

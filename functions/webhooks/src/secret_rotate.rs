@@ -8,7 +8,6 @@ use api::product::input::Nothing;
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
-use flows::context::MAX_ATTEMPTS;
 use jiff::SignedDuration;
 use model::webhook::Endpoint;
 use secrecy::ExposeSecret as _;
@@ -59,7 +58,7 @@ pub async fn handle(
     }
     let until = after(now, SignedDuration::from_millis(i64::try_from(overlap).unwrap_or_default()));
     let (new, secret) = sealing(&access).new_secret(path.id)?;
-    optimistic!(MAX_ATTEMPTS, |_| {
+    optimistic!(|_| {
         let row = found(&access, path.id).await?;
         let mut next: Endpoint = row.endpoint.clone();
         next.rotate(new.clone(), until, now);

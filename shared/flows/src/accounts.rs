@@ -22,7 +22,7 @@ use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
-use crate::context::{Context, MAX_ATTEMPTS};
+use crate::context::Context;
 use crate::email::notice;
 use crate::limits::ended_codes;
 
@@ -65,7 +65,7 @@ pub async fn change_read(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<UserRow, Error> {
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
@@ -127,7 +127,7 @@ pub async fn verify_read(
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<(), Error> {
     let project = &context.project.id;
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }

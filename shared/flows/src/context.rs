@@ -52,10 +52,6 @@ pub struct Scope<'a> {
     pub place: &'a Place,
 }
 
-/// How often a change is attempted if other requests change the same items. More conflicts suggest
-/// an attack.
-pub const MAX_ATTEMPTS: u32 = 5;
-
 impl Context {
     /// The store to read from for a change: with the prefetched items in the first attempt (0),
     /// without them after a conflict.

@@ -30,9 +30,6 @@ use wire::id::UserId;
 use crate::oauth::owners::{Owners, account_of};
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// Maximum number of attempts when an account is changed concurrently.
-const MAX_ATTEMPTS: u32 = 4;
-
 struct Flow<'a> {
     scope: Scope<'a>,
     authorization: &'a Authorization,
@@ -58,7 +55,7 @@ pub(super) async fn resolve(
     };
     let tokens = own.map(seal).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
-    optimistic!(MAX_ATTEMPTS, |_| { flow.attempt().await })
+    optimistic!(|_| { flow.attempt().await })
 }
 
 /// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC

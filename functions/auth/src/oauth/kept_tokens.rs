@@ -12,9 +12,6 @@ use store::{Write, optimistic};
 
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// Maximum number of attempts when the tokens are changed concurrently.
-const MAX_ATTEMPTS: u32 = 3;
-
 /// The writes that store tokens for an account of the user of `row`. Empty if the account is no
 /// longer linked, or if the existing tokens are kept. The transaction must also check the user's
 /// credential epoch, which is raised when a sign-in account is unlinked.
@@ -37,7 +34,7 @@ pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &
 pub(crate) async fn store_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(new) = &attempt.new_tokens else { return };
     let Scope { app, project, .. } = scope;
-    let stored: Result<(), Error> = optimistic!(MAX_ATTEMPTS, |_| {
+    let stored: Result<(), Error> = optimistic!(|_| {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row else { return Ok(()) };
         let mut writes = renewal_writes(scope, &row, new).await?;

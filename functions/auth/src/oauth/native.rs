@@ -23,9 +23,6 @@ use crate::sign_in::second_factor::{self, ProviderDetails};
 use crate::sign_in::tokens::{NewSession, SignInOrUpTokens};
 use crate::sign_in::{notice, remembered, required_teams};
 
-/// Maximum number of attempts when an account is changed concurrently.
-const MAX_ATTEMPTS: u32 = 4;
-
 /// A provider account with a verified ID token.
 pub(crate) struct NativeSignIn<'a> {
     pub(crate) access: &'a Access<Client>,
@@ -49,7 +46,7 @@ struct Change {
 impl NativeSignIn<'_> {
     /// The session of the account's user, or the error that asks for a second factor.
     pub(crate) async fn sign_in(&self) -> Result<SignInOrUpTokens, Error> {
-        optimistic!(MAX_ATTEMPTS, |attempt| {
+        optimistic!(|attempt| {
             match self.attempt(attempt).await {
                 Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(self.replayed.clone().into()),
                 result => result,

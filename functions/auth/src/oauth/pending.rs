@@ -18,9 +18,6 @@ use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
-/// Maximum number of attempts to link an account when the user is changed concurrently.
-const MAX_ATTEMPTS: u32 = 3;
-
 /// The user of `row` after the pending change, and the writes of the change. Fails if the change
 /// has become impossible since the callback.
 pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
@@ -51,7 +48,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserR
 pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(Attach { account, tokens }) = &attempt.to_attach else { return };
     let Scope { app, project, .. } = scope;
-    let attached: Result<(), Error> = optimistic!(MAX_ATTEMPTS, |_| {
+    let attached: Result<(), Error> = optimistic!(|_| {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row.filter(|row| !row.user.provider_accounts.iter().any(|own| own.is_same(account))) else { return Ok(()) };
         let (user, mut writes) = attached(scope, &row, account)?;

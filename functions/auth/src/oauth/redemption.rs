@@ -54,9 +54,6 @@ fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<RedemptionRef
     }))
 }
 
-/// Maximum number of attempts when the user or the provider's tokens are changed concurrently.
-const MAX_ATTEMPTS: u32 = 3;
-
 /// The result of redeeming a code.
 enum Next {
     Session(Box<NewSession>),
@@ -124,7 +121,7 @@ impl Redemption {
         let stored = stored.ok_or(KnownError::InvalidAuthorizationCode)?;
         self.check(app, project, &stored).await?;
         let mut row = user.ok_or(KnownError::InvalidAuthorizationCode)?;
-        optimistic!(MAX_ATTEMPTS, |attempt| {
+        optimistic!(|attempt| {
             if attempt > 0 {
                 let again = app.store.user(&project.id, row.user.id).await?;
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;

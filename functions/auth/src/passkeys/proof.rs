@@ -25,9 +25,6 @@ use store::{Contention as _, Store, Write, passkey};
 use utoipa::ToSchema;
 use wire::id::UserId;
 
-/// Maximum number of attempts when the account changes concurrently.
-pub(crate) const MAX_ATTEMPTS: u32 = 5;
-
 /// The response of a passkey, for requests that also accept other proofs.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

@@ -9,7 +9,6 @@ use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
 use errors::{Error, KnownError};
-use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
@@ -185,7 +184,7 @@ pub(crate) async fn update(
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
 ) -> Result<MailDocument, Error> {
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let row = changing.row(access, attempt).await?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
         changing.write(access, row, changed.clone()).await?;

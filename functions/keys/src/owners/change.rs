@@ -4,7 +4,6 @@ use api::product::{Access, Client};
 use errors::{Error, KnownError};
 use flows::App;
 use flows::accounts::{place, read};
-use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::teams::enter;
 use model::owned_key::{Creator, OwnedKey, OwnedKeys, Owner, OwnerKind};
@@ -59,7 +58,7 @@ pub(crate) async fn change<T>(
     owner: Owner,
     change: impl Fn(&mut OwnedKeys) -> Result<T, KnownError>,
 ) -> Result<T, Error> {
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         let row = open(access, owner, attempt).await?;
         let mut keys = row.keys().clone();
         let result = change(&mut keys)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use errors::{Error, KnownError};
-use flows::context::{Context, MAX_ATTEMPTS};
+use flows::context::Context;
 use flows::providers::test_changed;
 use model::project::Project;
 use model::project::provider_input::key;
@@ -14,7 +14,7 @@ use store::optimistic;
 pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Project) -> Result<(), Error>) -> Result<Project, Error> {
     let Context { app, project, project_version, .. } = context;
     let (mut before, mut version) = (project, project_version);
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             let missing = || KnownError::CurrentProjectNotFound { project_id: before.id.to_string() };
             let row = app.store.project(&before.id).await?.ok_or_else(missing)?;

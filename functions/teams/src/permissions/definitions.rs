@@ -11,7 +11,7 @@ use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::{Context, MAX_ATTEMPTS};
+use flows::context::Context;
 use model::permission::{MAX_DESCRIPTION, PermissionDefinition, PermissionId, Rbac, Refusal, Scope};
 use model::project::config::permissions::definition_path;
 use model::trail::TargetKind;
@@ -168,7 +168,7 @@ async fn change<T>(
 ) -> Result<T, Error> {
     let Context { app, project, project_version: mut version, .. } = access.into_context();
     let mut project = Arc::unwrap_or_clone(project);
-    optimistic!(MAX_ATTEMPTS, |attempt| {
+    optimistic!(|attempt| {
         if attempt > 0 {
             let row = app.store.project(&project.id).await?;
             let row = row.ok_or_else(|| KnownError::CurrentProjectNotFound { project_id: project.id.to_string() })?;

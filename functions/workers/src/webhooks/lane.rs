@@ -42,8 +42,6 @@ const MAX_COOLDOWN: Duration = Duration::from_secs(2);
 /// After this time, a pass starts no more requests if other endpoints wait for a task. Otherwise, a
 /// slow endpoint would occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
-/// Maximum number of attempts to change an endpoint.
-const MAX_ATTEMPTS: u32 = 5;
 
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
 /// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
@@ -197,7 +195,7 @@ async fn deliver(
 
 /// Switches an endpoint off and, in the same transaction, notifies the owners of the project.
 async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
-    optimistic!(MAX_ATTEMPTS, |_| {
+    optimistic!(|_| {
         let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };
         if row.endpoint.disabled.is_some() {
             return Ok(());

@@ -32,8 +32,6 @@ use crate::{keys, optimistic, table};
 pub const SHARDS: u8 = 8;
 /// The maximum number of users counted in one transaction; up to three items are read for each.
 const AT_ONCE: usize = BATCH / 3;
-/// The maximum number of attempts to count while other requests count the same users or teams.
-const MAX_ATTEMPTS: u32 = 5;
 
 /// The last day on which a user or team was counted.
 #[derive(Debug, Clone, Copy)]
@@ -143,7 +141,7 @@ impl Store {
     /// this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
-            optimistic!(MAX_ATTEMPTS, |_| { self.count_some(project, users, day(now)).await })?;
+            optimistic!(|_| { self.count_some(project, users, day(now)).await })?;
         }
         Ok(())
     }

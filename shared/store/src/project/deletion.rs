@@ -42,7 +42,7 @@ use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
 use crate::session;
-use crate::table::{DIGEST, Error, Item, Key, MAX_WRITES, Pages, Store, Write, back_off, entity, string};
+use crate::table::{DIGEST, Error, Item, Key, MAX_ATTEMPTS, MAX_WRITES, Pages, Store, Write, back_off, entity, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
 use crate::trail::{self, chain, record};
 use crate::user::by_word;
@@ -52,8 +52,6 @@ use crate::webhook::keys::{late_partitions, partition};
 /// How long a project may still be written to after its end: longer than a process may remember the
 /// project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
-/// The maximum number of attempts to end a project while its owner changes.
-const MAX_ATTEMPTS: u32 = 5;
 /// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.

@@ -5,6 +5,10 @@ use std::time::Duration;
 use crate::table::error::Error;
 use crate::table::label::Conflict;
 
+/// How often a change is attempted if other requests change the same items. More conflicts suggest
+/// an attack.
+pub const MAX_ATTEMPTS: u32 = 5;
+
 /// Waits before every attempt except the first: 5 ms, doubled each time up to 80 ms, so that the
 /// conflicting write can finish.
 pub async fn back_off(attempt: u32) {
@@ -36,15 +40,19 @@ impl Contention for Error {
     }
 }
 
-/// Reads, decides and writes: `optimistic!(5, |attempt| { … })` runs the block, which returns a
-/// `Result`, and repeats it after a [`back_off`] while it fails with a conflict, at most five times
-/// in all. If every attempt conflicts, the result is [`Contention::lost`]. `return` in the block
-/// ends the attempt, not the function.
+/// Reads, decides and writes: `optimistic!(|attempt| { … })` runs the block, which returns a
+/// `Result`, and repeats it after a [`back_off`] while it fails with a conflict, at most
+/// [`MAX_ATTEMPTS`] times in all, or as often as a number before the block says. If every attempt
+/// conflicts, the result is [`Contention::lost`]. `return` in the block ends the attempt, not the
+/// function.
 ///
 /// `attempt` counts from 0. This is a macro, because the compiler cannot prove that an async closure
 /// is `Send` for every lifetime of its borrows.
 #[macro_export]
 macro_rules! optimistic {
+    (|$attempt:pat_param| $change:block) => {
+        $crate::optimistic!($crate::table::contention::MAX_ATTEMPTS, |$attempt| $change)
+    };
     ($max_attempts:expr, |$attempt:pat_param| $change:block) => {{
         let mut result = Err($crate::table::contention::Contention::lost());
         for attempt in 0..$max_attempts {

@@ -34,9 +34,6 @@ use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, unchanged};
 
-/// The maximum number of attempts to index a user during concurrent changes.
-const MAX_ATTEMPTS: u32 = 5;
-
 /// The partition of the words of a shard's users.
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
     format!("WORDS#{project}#{shard}")
@@ -103,7 +100,7 @@ impl Store {
     pub(super) async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let mut row = row.clone();
-        optimistic!(MAX_ATTEMPTS, |attempt| {
+        optimistic!(|attempt| {
             if attempt > 0 {
                 let Some(again) = self.user(project, id).await? else { return Ok(()) };
                 row = again;
