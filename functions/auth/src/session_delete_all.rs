@@ -3,7 +3,7 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, NamedItem, Route};
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -28,7 +28,7 @@ pub struct EndQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
     user_id: Option<UserRef>,
     /// Whether to end the current session as well. Default: `false`.
-    include_current: Option<Param<bool>>,
+    include_current: Flag,
 }
 
 pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBody, EndQuery>) -> Result<Json<Success>, Error> {
@@ -36,7 +36,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<IgnoredBo
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let current = access.user.as_ref().filter(|current| current.row.user.id == user_id).map(|current| current.session.id);
-    let kept = current.filter(|_| !query.include_current.is_some_and(|include| include.0));
+    let kept = current.filter(|_| !query.include_current.is_set());
     change_as(&access, row, missing, |user| {
         user.end_sessions(kept);
         Ok(ExtraWrites::default())

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -37,7 +37,7 @@ pub const ROUTE: Route = Route::get("projects-internal-metrics", "/api/v1/intern
 #[deserr(deny_unknown_fields)]
 pub struct MetricsQuery {
     /// Whether anonymous users count as users. Default: `false`.
-    include_anonymous: Option<Param<bool>>,
+    include_anonymous: Flag,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -102,7 +102,7 @@ pub async fn handle(
     Input { query, .. }: Input<IgnoredBody, MetricsQuery>,
 ) -> Result<Json<Metrics>, Error> {
     let (project, now) = (&access.project, app.clock.now());
-    let includes_anonymous = query.include_anonymous.is_some_and(|includes| includes.0);
+    let includes_anonymous = query.include_anonymous.is_set();
     let filter = UserFilter { includes_restricted: true, includes_anonymous, ..UserFilter::default() };
     let (figures, activities, emails, newest, active) = tokio::try_join!(
         app.store.figures(&project.id, now),

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -29,11 +29,11 @@ pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{pro
 #[expect(clippy::struct_field_names, reason = "the names are those of the query")]
 pub struct JwksQuery {
     /// Whether to include the keys for restricted users' tokens. Default: `false`.
-    include_restricted: Option<Param<bool>>,
+    include_restricted: Flag,
     /// Whether to include the keys for restricted and anonymous users' tokens. Default: `false`.
-    include_anonymous: Option<Param<bool>>,
+    include_anonymous: Flag,
     /// Whether to include the key for machines' tokens. Default: `false`.
-    include_machines: Option<Param<bool>>,
+    include_machines: Flag,
 }
 
 /// A JWK set that can be cached for an hour.
@@ -63,8 +63,7 @@ pub async fn handle(
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
     app.store.project(&id).await?.ok_or_else(unknown)?;
-    let wanted = |param: Option<Param<bool>>| param.is_some_and(|param| param.0);
-    let (restricted, anonymous) = (wanted(query.include_restricted), wanted(query.include_anonymous));
-    let mut set = app.signer.jwks(&id, restricted, anonymous, wanted(query.include_machines));
+    let JwksQuery { include_restricted, include_anonymous, include_machines } = query;
+    let mut set = app.signer.jwks(&id, include_restricted.is_set(), include_anonymous.is_set(), include_machines.is_set());
     Ok(KeySet { keys: set["keys"].take() })
 }

@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, NamedItem, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -39,7 +39,7 @@ pub struct TeamPermissionsQuery {
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
-    recursive: Option<Param<bool>>,
+    recursive: Flag,
     /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
     /// 1,000 of them, at 1 MB, or when the teams reach 2 MB.
     limit: Option<Limit<10_000, 10_000>>,
@@ -58,7 +58,7 @@ pub async fn handle(
     let limit = page::limit(query.limit, &ROUTE)?.min(AT_ONCE);
     let (own, project) = (limited_to(&access)?, &access.project);
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
-    let recursive = query.recursive.is_some_and(|recursive| recursive.0);
+    let recursive = query.recursive.is_set();
     let of = |row: &MemberRow| -> Vec<TeamPermission> {
         let all = permissions_of(&project.config.rbac, &row.grants, recursive, row.team_id, row.user_id).into_iter();
         all.filter(|permission| query.permission_id.as_ref().is_none_or(|id| *id == permission.id)).collect()

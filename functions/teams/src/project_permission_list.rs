@@ -3,7 +3,7 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, NamedItem, Route};
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -33,7 +33,7 @@ pub struct ProjectPermissionsQuery {
     /// Only this permission.
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
-    recursive: Option<Param<bool>>,
+    recursive: Flag,
 }
 
 pub async fn handle(
@@ -46,7 +46,7 @@ pub async fn handle(
         (None, None) => return Err(user_problem("query.user_id", "is required", ROUTE).into()),
     };
     let grants = read(&access, user_id).await?.map(|row| row.user.permissions).unwrap_or_default();
-    let recursive = query.recursive.is_some_and(|recursive| recursive.0);
+    let recursive = query.recursive.is_set();
     let ids = access.project.config.rbac.granted(&grants, Scope::Project, recursive).into_iter();
     let ids = ids.filter(|id| query.permission_id.as_ref().is_none_or(|wanted| wanted == id));
     Ok(Json(List::whole(ids.map(|id| ProjectPermission { id, user_id }).collect())))

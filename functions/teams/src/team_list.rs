@@ -4,7 +4,7 @@
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody};
 use api::product::page::{self, Limit, List, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
@@ -38,7 +38,7 @@ pub struct TeamsQuery {
     cursor: Option<String>,
     order_by: Option<TeamOrder>,
     /// Whether to list the newest first. Default: `false`.
-    desc: Option<Param<bool>>,
+    desc: Flag,
     /// Only teams with this text in their name, ignoring case, or the team with this id. A page of
     /// search results may have fewer than `limit` teams even if more pages follow.
     query: Option<String>,
@@ -71,7 +71,7 @@ fn has(id: TeamId, name: &str, words: Option<&str>) -> bool {
 }
 
 async fn teams_of_user(access: &Access<Client>, user: UserId, query: &TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {
-    let (descending, by_creation) = (query.desc.is_some_and(|desc| desc.0), query.order_by.is_some());
+    let (descending, by_creation) = (query.desc.is_set(), query.order_by.is_some());
     let order = (if by_creation { "created" } else { "joined" }, if descending { "desc" } else { "asc" });
     let cursors = Cursors::of(access, format_args!("teams/{user}/{}/{}", order.0, order.1));
     let part = PartOfTeams { after: cursors.position(query.cursor.as_deref())?, descending, by_creation, limit };
@@ -84,7 +84,7 @@ async fn teams_of_user(access: &Access<Client>, user: UserId, query: &TeamsQuery
 
 async fn page(access: &Access<Client>, query: TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {
     let project = &access.project.id;
-    let (descending, words) = (query.desc.is_some_and(|desc| desc.0), query.query.as_deref());
+    let (descending, words) = (query.desc.is_set(), query.query.as_deref());
     let cursors = Cursors::of(access, if descending { "teams/desc" } else { "teams/asc" });
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;
     let read = if words.is_some() { SEARCHED } else { limit.saturating_add(1) };

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::input::{IgnoredBody, Param};
+use api::product::input::{Flag, IgnoredBody, Param};
 use api::product::page::{self, Limit, Page};
 use api::product::{Access, Input, Server};
 use axum::extract::State;
@@ -64,11 +64,11 @@ pub struct ListQuery {
     /// Only members of this team.
     team_id: Option<TeamId>,
     /// Whether to include restricted users. Default: `false`.
-    include_restricted: Option<Param<bool>>,
+    include_restricted: Flag,
     /// Whether to include restricted and anonymous users. Default: `false`.
-    include_anonymous: Option<Param<bool>>,
+    include_anonymous: Flag,
     /// Only anonymous users. Requires `include_anonymous`.
-    only_anonymous: Option<Param<bool>>,
+    only_anonymous: Flag,
 }
 
 /// Number of users read at once by a search, which reads up to three times as many per page.
@@ -161,14 +161,13 @@ async fn views(app: &App, project: &Project, rows: &[UserRow]) -> Result<Vec<Ser
 }
 
 fn filter(query: &ListQuery) -> UserFilter {
-    let is_set = |param: &Option<Param<bool>>| param.is_some_and(|param| param.0);
-    let includes_anonymous = is_set(&query.include_anonymous);
+    let includes_anonymous = query.include_anonymous.is_set();
     UserFilter {
         words: query.query.as_deref().and_then(Search::parse),
         beginning: query.starts_with.as_deref().and_then(Search::parse),
-        includes_restricted: includes_anonymous || is_set(&query.include_restricted),
+        includes_restricted: includes_anonymous || query.include_restricted.is_set(),
         includes_anonymous,
-        only_anonymous: is_set(&query.only_anonymous),
+        only_anonymous: query.only_anonymous.is_set(),
     }
 }
 

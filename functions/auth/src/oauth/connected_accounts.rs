@@ -17,7 +17,7 @@ use std::time::Duration;
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Need, Route};
 use api::product::header_family::is_of_older_sdk;
-use api::product::input::Param;
+use api::product::input::Flag;
 use api::product::{Access, Client};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -301,12 +301,12 @@ pub struct TokenQuery {
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
     /// seconds of such a request, the provider is asked about the new token only once; its answer
     /// is used for the rest of that time.
-    refresh: Option<Param<bool>>,
+    refresh: Flag,
 }
 
 impl TokenQuery {
     pub(crate) fn has_failed(&self) -> bool {
-        self.refresh.is_some_and(|Param(refresh)| refresh)
+        self.refresh.is_set()
     }
 }
 

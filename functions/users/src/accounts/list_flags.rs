@@ -1,7 +1,7 @@
 //! Parameters of the list of users. Server operations on a single user, except `/users/me`, accept
 //! and ignore them.
 
-use api::product::input::Param;
+use api::product::input::{Flag, Param};
 use deserr::Deserr;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,15 +25,15 @@ pub enum UserOrder {
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
     /// Accepted, but without effect on a single user.
-    pub include_restricted: Option<Param<bool>>,
+    pub include_restricted: Flag,
     /// Accepted, but without effect on a single user.
-    pub include_anonymous: Option<Param<bool>>,
+    pub include_anonymous: Flag,
     /// Accepted, but without effect on a single user.
-    pub only_anonymous: Option<Param<bool>>,
+    pub only_anonymous: Flag,
     /// Accepted, but without effect on a single user.
     pub order_by: Option<UserOrder>,
     /// Accepted, but without effect on a single user.
-    pub desc: Option<Param<bool>>,
+    pub desc: Flag,
     /// Accepted, but without effect on a single user.
     pub query: Option<String>,
     /// Accepted, but without effect on a single user.

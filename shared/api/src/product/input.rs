@@ -112,6 +112,23 @@ impl<T: FromStr<Err: Display>, E: DeserializeError> Deserr<E> for Param<T> {
     }
 }
 
+/// A query parameter that is `true` or `false`; absent, it is `false` (`#[wire::optional]`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flag(bool);
+
+impl Flag {
+    /// Whether the parameter is `true`.
+    pub fn is_set(self) -> bool {
+        self.0
+    }
+}
+
+impl<E: DeserializeError> Deserr<E> for Flag {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        Param::deserialize_from_value(value, location).map(|Param(flag)| Self(flag))
+    }
+}
+
 impl<B, Q, P, S> FromRequest<S> for Input<B, Q, P>
 where
     B: Deserr<Problems>,

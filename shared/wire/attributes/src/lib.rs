@@ -17,14 +17,15 @@ const READ_FROM: [(&str, &str); 7] = [
     ("Variables", "Object"),
 ];
 
-/// Lets a request leave out the fields of type `Option` or `Change`: unlike `serde`, `deserr`
+/// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`, `deserr`
 /// requires every field without `#[deserr(default)]`. Describes these fields for `ToSchema` by what
 /// the request contains, unless they have a `value_type` of their own. Stands before the derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
     each_field(item, |item, field| {
-        let Some(name) = name(&field.ty).filter(|name| name.ident == "Option" || name.ident == "Change") else { return Vec::new() };
+        let may_be_absent = |name: &&PathSegment| ["Option", "Change", "Flag"].iter().any(|one| name.ident == one);
+        let Some(name) = name(&field.ty).filter(may_be_absent) else { return Vec::new() };
         let has_type = field.attrs.iter().any(|attribute| mentions(attribute, "schema", "value_type"));
         let schema = if has_schema(item) && !has_type { schema(name) } else { None };
         schema.into_iter().chain([parse_quote!(#[deserr(default)])]).collect()
@@ -36,8 +37,11 @@ fn mentions(attribute: &Attribute, name: &str, word: &str) -> bool {
     attribute.path().is_ident(name) && attribute.meta.to_token_stream().to_string().contains(word)
 }
 
-/// The schema of a field of type `Option<…>` or `Change<…>`, if it differs from the type's.
+/// The schema of a field that may be absent, if it differs from the type's.
 fn schema(outer: &PathSegment) -> Option<Attribute> {
+    if outer.ident == "Flag" {
+        return Some(parse_quote!(#[schema(value_type = Option<bool>)]));
+    }
     let inner = argument(outer)?;
     let name = name(inner)?;
     if let Some(read) = READ_FROM.iter().find(|(value, _)| name.ident == value) {
