@@ -31,7 +31,7 @@ USER 65532:65532
 WORKDIR /data
 VOLUME /data
 # The threads keep only small pieces of freed memory for themselves, so that more is returned after
-# a load (infra/README.md, "What a request takes in the gateway").
+# a load (infra/README.md, "What a request costs in the gateway").
 ENV GLIBC_TUNABLES=glibc.malloc.tcache_max=64
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["/gateway", "health"]

@@ -146,7 +146,7 @@ test("a link from elsewhere opens a page only after a click", async (t) => {
   const elsewhere = await it.context.newPage();
   await elsewhere.goto(`data:text/html,<a href="${w.gateway.url}/inbox">inbox</a>`);
   await elsewhere.click("a");
-  await elsewhere.getByRole("heading", { name: "Not from here" }).waitFor();
+  await elsewhere.getByRole("heading", { name: "Not available here" }).waitFor();
   await elsewhere.getByRole("link", { name: "Open the page" }).click();
   await elsewhere.getByRole("heading", { name: "Inbox" }).waitFor();
 });

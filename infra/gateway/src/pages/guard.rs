@@ -45,7 +45,7 @@ impl Refusal {
     fn title(self) -> &'static str {
         match self {
             Self::NoKey => "Open this page by its link",
-            _ => "Not from here",
+            _ => "Not available here",
         }
     }
 

@@ -52,8 +52,8 @@ macro_rules! emails {
         EmailDraftNotFound,
 
         /// The project has the maximum number of templates, themes or drafts.
-        #[error("a project can have at most {max} each of templates, themes and drafts: delete one that is no longer used")]
-        #[hint("Delete one that is no longer used.")]
+        #[error("a project can have at most {max} each of templates, themes and drafts: delete one that you no longer use")]
+        #[hint("Delete one that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyEmailDocuments { max: usize },
 

@@ -11,7 +11,7 @@ macro_rules! projects {
 
         /// The team owns the maximum number of projects.
         #[error("a team can own at most {max} projects: delete one first, or choose another team")]
-        #[hint("Delete one that is no longer used, or let another team own the project.")]
+        #[hint("Delete one that you no longer use, or let another team own the project.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProjects { max: usize },
 

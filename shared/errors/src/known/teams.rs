@@ -112,7 +112,7 @@ macro_rules! teams {
 
         /// The project has the maximum number of permissions of this scope.
         #[error("a project can define at most {max} permissions per scope: delete one first")]
-        #[hint("Delete one that is no longer used.")]
+        #[hint("Delete one that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyPermissions { max: usize },
 

@@ -11,7 +11,7 @@ macro_rules! webhooks {
 
         /// The project has the maximum number of webhook endpoints.
         #[error("a project can have at most {limit} webhook endpoints: delete one first")]
-        #[hint("Delete one that is no longer used, or send several types of events to the same endpoint.")]
+        #[hint("Delete one that you no longer use, or send several types of events to the same endpoint.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyWebhookEndpoints { limit: usize },
 
