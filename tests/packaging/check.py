@@ -54,8 +54,13 @@ def workflows():
 
 
 def groups():
-    """Each check is in one group of the workflow."""
-    found = re.findall(r'checks: "(.+)"', (ROOT / ".github/workflows/ci.yml").read_text())
+    """Each check is in one group of the workflow, and the artifact of a group has its table."""
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    found = re.findall(r'checks: "(.+)"', workflow)
+    kept = re.search(r"~/\.cache/gatelet-ci/(\S+\.txt)\n", workflow)[1]
+    for group in found:
+        table = checks.table_file(group.split(","))
+        assert table.parent == checks.cache.FOLDER and fnmatch.fnmatch(table.name, kept), f"no artifact of ci.yml has {table}"
     listed = [name for group in found for name in group.split(",")]
     wanted = {check.name for check in checks.checks(long=False) if not check.only_long}
     assert len(listed) == len(set(listed)), f"ci.yml runs a check twice: {sorted(listed)}"
