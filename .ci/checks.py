@@ -138,6 +138,8 @@ def checks(long):
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
         Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(580, 900)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
+        # Compiles a copy with new operations for many minutes; it finds only mistakes in the
+        # generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
         # Beyond the check `functions`, it finds only functions that have outgrown their size, which
