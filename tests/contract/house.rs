@@ -124,8 +124,8 @@ fn files_stay_within_their_limit() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// The files of a crate's sources that are not where tests belong: in `x_tests.rs` beside `x.rs`, or
-/// in `tests.rs` or `tests/` of the folder.
+/// The files of a crate's sources whose tests are not where they belong: beside the tested file, in
+/// a file with its name and `_tests`, or in `tests` of the folder.
 fn astray<'a>(sources: &'a Sources) -> impl Iterator<Item = String> + 'a {
     let is_beside = |module: &Module| {
         let (name, folder) = module.split_last()?;

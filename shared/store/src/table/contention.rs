@@ -46,12 +46,12 @@ impl Contention for Error {
 /// conflicts, the result is [`Contention::lost`]. `return` in the block ends the attempt, not the
 /// function.
 ///
-/// `attempt` counts from 0. This is a macro, because the compiler cannot prove that an async closure
-/// is `Send` for every lifetime of its borrows.
-#[macro_export]
+/// `attempt` counts from 0. This is a macro, because the compiler cannot prove that an async
+/// closure is `Send` for every lifetime of its borrows.
+#[macro_export(local_inner_macros)]
 macro_rules! optimistic {
     (|$attempt:pat_param| $change:block) => {
-        $crate::optimistic!($crate::table::contention::MAX_ATTEMPTS, |$attempt| $change)
+        optimistic!($crate::table::contention::MAX_ATTEMPTS, |$attempt| $change)
     };
     ($max_attempts:expr, |$attempt:pat_param| $change:block) => {{
         let mut result = Err($crate::table::contention::Contention::lost());

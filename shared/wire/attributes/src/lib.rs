@@ -17,9 +17,10 @@ const READ_FROM: [(&str, &str); 7] = [
     ("Variables", "Object"),
 ];
 
-/// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`, `deserr`
-/// requires every field without `#[deserr(default)]`. Describes these fields for `ToSchema` by what
-/// the request contains, unless they have a `value_type` of their own. Stands before the derives.
+/// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`,
+/// `deserr` requires every field without `#[deserr(default)]`. Describes these fields for
+/// `ToSchema` by what the request contains, unless they have a `value_type` of their own. Stands
+/// before the derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
