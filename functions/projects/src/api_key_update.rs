@@ -29,6 +29,7 @@ pub struct UpdateApiKey {
     /// One line of at most 256 characters.
     description: Option<String>,
     /// Only `true` is accepted: revoked sets cannot be restored.
+    #[schema(value_type = Option<bool>)]
     revoked: Option<True>,
 }
 

@@ -15,6 +15,7 @@ pub struct SendEmail {
     /// The recipients. Required unless `all_users` is set.
     pub(crate) user_ids: Option<Vec<UserId>>,
     /// All users of the project, including anonymous and restricted ones.
+    #[schema(value_type = Option<bool>)]
     pub(crate) all_users: Option<True>,
     /// MiniJinja source of the subject. Replaces the template's or draft's subject.
     pub(crate) subject: Option<String>,

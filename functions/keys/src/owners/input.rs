@@ -87,6 +87,7 @@ pub struct KeyPatch {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 256)]
     pub(crate) description: Option<Description>,
     /// Only `true` is accepted: a revoked key cannot be restored.
+    #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
     /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
     /// until the new time.

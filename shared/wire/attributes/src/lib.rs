@@ -7,12 +7,11 @@ use syn::{Attribute, Data, DeriveInput, Expr, Field, GenericArgument, PathArgume
 
 /// Types of values that are read from another type, by which the documentation describes them. An
 /// attribute sees only names.
-const READ_FROM: [(&str, &str); 7] = [
+const READ_FROM: [(&str, &str); 6] = [
     ("AtMillis", "i64"),
     ("Metadata", "serde_json::Value"),
     ("ProfileImage", "String"),
     ("Scopes", "Vec<String>"),
-    ("True", "bool"),
     ("UserRef", "String"),
     ("Variables", "Object"),
 ];
