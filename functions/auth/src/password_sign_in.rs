@@ -104,9 +104,9 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed meanwhile, the
-/// new one is kept. The sign-in has succeeded by now, so a failure is only logged: the next sign-in
-/// replaces the hash.
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed meanwhile,
+/// the new one is kept. The sign-in has succeeded by now, so a failure is only logged: the next
+/// sign-in replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {
     if verdict != Verdict::RightButWeak {
         return;
