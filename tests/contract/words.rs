@@ -120,8 +120,8 @@ fn wrong_words_in_definitions_are_found() {
         [(1, "Told"), (3, "Held"), (4, "Asked")]
     );
     assert_eq!(names("type Found = u8;\nenum SendFault {\nstruct Refused(u8);"), [(1, "Found"), (2, "SendFault"), (3, "Refused")]);
-    let negative = "struct InvalidEmail;\nenum NotAnId {\nstruct NotALine;\nstruct KeyCountRefusal;\nstruct SendFailure;";
-    let found = [(1, "InvalidEmail"), (2, "NotAnId"), (3, "NotALine"), (4, "KeyCountRefusal"), (5, "SendFailure")];
+    let negative = "struct InvalidEmail;\nenum NotAnId {\nstruct NotALine;\nstruct TooManyKeys;\nstruct SendFailure;";
+    let found = [(1, "InvalidEmail"), (2, "NotAnId"), (3, "NotALine"), (4, "TooManyKeys"), (5, "SendFailure")];
     assert_eq!(names(negative), found);
     assert_eq!(names("struct Notation;\nstruct NotAgain;\nstruct NotMe;\nstruct Invalidation;\n    InvalidEmail,"), []);
     let right = "struct Need;\nstruct Feed;\nstruct CreatedJson;\nenum Refusal {\n    Refused,\n    type Failed = u8;\nlet x = Told;";
