@@ -61,6 +61,10 @@ pub struct Row {
     pub operations: &'static [&'static str],
 }
 
+/// The columns of [`Quota::KeySets`].
+const KEY_SETS: (&str, &str, usize, &str, &[&str]) =
+    ("sets of API keys; a new one replaces the one that ended first", "project", 500, "revoke one", &["projects-api-key-create"]);
+
 impl Quota {
     /// All kinds, in the order of the documentation.
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
@@ -128,13 +132,7 @@ impl Quota {
                 "delete one, or transfer it to another team",
                 &["projects-internal-create", "projects-internal-transfer"],
             ),
-            Self::KeySets => (
-                "sets of API keys; a new one replaces the one that ended first",
-                "project",
-                500,
-                "revoke one",
-                &["projects-api-key-create"],
-            ),
+            Self::KeySets => KEY_SETS,
         };
         Row { what, owner, max, code: self.code(), room, operations }
     }
