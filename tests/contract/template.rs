@@ -14,8 +14,8 @@ const MAX_RESOURCES: usize = 500;
 /// CloudFormation's limit for the size of a template, in bytes.
 const MAX_BYTES: usize = 1_000_000;
 
-/// API Gateway's limit is 300 integrations for an API, which is not raised; the rest is for the work
-/// on a second API ("More functions than an API can have", `docs/architecture.md`).
+/// API Gateway's limit is 300 integrations for an API, which is not raised; the rest is for the
+/// work on a second API ("More functions than an API can have", `docs/architecture.md`).
 const MAX_INTEGRATIONS: usize = 290;
 
 /// The resources of all nested stacks together.

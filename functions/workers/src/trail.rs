@@ -24,11 +24,12 @@ use crate::{chain, recount};
 const SIDE_BY_SIDE: usize = 16;
 /// A carried entry from before then does not come from the stream, which keeps changes for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How old a batch may be whose projects' failures are worth another try: others would have to wait.
+/// How old a batch may be whose projects' failures are worth another try: others would have to
+/// wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
-/// Adds the entries that new sessions in an event of the stream carry to their trails, and links the
-/// new entries of all projects in the event. Returns how many were linked.
+/// Adds the entries that new sessions in an event of the stream carry to their trails, and links
+/// the new entries of all projects in the event. Returns how many were linked.
 ///
 /// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
 /// batch. A project that cannot be linked fails it only while the batch is young: the entries are

@@ -79,7 +79,8 @@ impl Window {
         with_room(add(project, &self.counter), self.quota(), self.refusal())
     }
 
-    /// Checks a count that includes the current request; [`Error::Limited`] if it exceeds the limit.
+    /// Checks a count that includes the current request; [`Error::Limited`] if it exceeds the
+    /// limit.
     pub fn judge(&self, counted: u32) -> Result<(), Error> {
         judge(&self.counter, self.before, counted)
     }

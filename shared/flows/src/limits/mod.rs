@@ -252,9 +252,9 @@ pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Plac
     counting.settle(early, &items).await
 }
 
-/// Counts a refresh token's use in this process's memory, so that it costs no write. Check the token
-/// first, so that only its owner can use up the limit. The clients of an IP address are counted in
-/// the table.
+/// Counts a refresh token's use in this process's memory, so that it costs no write. Check the
+/// token first, so that only its owner can use up the limit. The clients of an IP address are
+/// counted in the table.
 pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(), store::Error> {
     let Some(counter) = app.settings.limits.counter(Rule::Token, &Subject::secret(token), app.clock.now()) else { return Ok(()) };
     app.memory.room(project, &counter).map_err(store::Error::Limited)?;

@@ -64,8 +64,8 @@ impl Store {
         Self { carries_entries: true, ..self }
     }
 
-    /// Adds a carried entry to its trail; does nothing if it is there already. Costs 1 unit for each
-    /// KB and, if the entry is about an account, as much again for the index.
+    /// Adds a carried entry to its trail; does nothing if it is there already. Costs 1 unit for
+    /// each KB and, if the entry is about an account, as much again for the index.
     pub async fn add_carried(&self, carried: &CarriedEntry) -> Result<(), Error> {
         let put = trail::put(&carried.project, &carried.entry, carried.days)?.on("attribute_not_exists(pk)");
         // The worker links the entry itself, so the stream does not send this item to it.
