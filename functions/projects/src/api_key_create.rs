@@ -12,7 +12,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::project::KeyKind;
 use model::project::key_permission::KeyPermission;
-use model::project::key_set::{self as sets, Expiry, KeySetBase, MAX_SETS, NewKeys, TooManySets};
+use model::project::key_set::{self as sets, Expiry, KeySetBase, MAX_SETS, NewKeys, KeySetCountRefusal};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use store::project::key_set;
@@ -99,7 +99,7 @@ pub async fn handle(
     new.set.permissions = permissions;
     let project = &access.project.id;
     let existing = app.store.key_sets(project).await?;
-    let too_many = |TooManySets| KnownError::TooManyApiKeySets { max: MAX_SETS };
+    let too_many = |KeySetCountRefusal| KnownError::TooManyApiKeySets { max: MAX_SETS };
     let superfluous = sets::superfluous(&existing, now).map_err(too_many)?;
     let mut writes = key_set::create(project, &new)?;
     writes.extend(superfluous.into_iter().flat_map(|set| key_set::delete(project, set)));

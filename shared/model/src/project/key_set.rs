@@ -111,15 +111,15 @@ impl KeySet {
 
 /// The project has [`MAX_SETS`] sets, and none has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooManySets;
+pub struct KeySetCountRefusal;
 
 /// The set to delete before one is added to these: beyond the maximum, the one that ended first.
-pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, TooManySets> {
+pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, KeySetCountRefusal> {
     if sets.len() < MAX_SETS {
         return Ok(None);
     }
     let ended = sets.iter().filter_map(|set| set.ended_at(now).map(|time| (time, set)));
-    ended.min_by_key(|(time, set)| (*time, set.id)).map(|(_, set)| Some(set)).ok_or(TooManySets)
+    ended.min_by_key(|(time, set)| (*time, set.id)).map(|(_, set)| Some(set)).ok_or(KeySetCountRefusal)
 }
 
 /// When the keys of a new set expire; `None` for never. Requests give the time in milliseconds

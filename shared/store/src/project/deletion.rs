@@ -154,9 +154,10 @@ impl Purger<'_> {
     }
 
     /// Deletes the items of a partition and, before each session of a user from an earlier version,
-    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
-    /// `last`, through which the partition is found, is deleted last. Returns whether the partition
-    /// is empty: `false` if time runs out, which is checked only after the first keys are deleted.
+    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item
+    /// with the sort key `last`, through which the partition is found, is deleted last. Returns
+    /// whether the partition is empty: `false` if time runs out, which is checked only after the
+    /// first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
         let query = self.store.query_partition(partition).projection_expression(format!("pk, sk, {DIGEST}")).limit(SWEPT);
         let (mut held, mut pages) = (Vec::new(), self.store.query_pages(query));
