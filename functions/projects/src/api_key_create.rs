@@ -12,7 +12,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::project::KeyKind;
 use model::project::key_permission::KeyPermission;
-use model::project::key_set::{self as sets, Expiry, KeySetBase, MAX_SETS, NewKeys, KeySetCountRefusal};
+use model::project::key_set::{self as sets, Expiry, KeySetBase, KeySetCountRefusal, MAX_SETS, NewKeys};
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use store::project::key_set;
