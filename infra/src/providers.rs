@@ -24,7 +24,7 @@ const OTHERS: &str = "
 Any other OpenID issuer is asked for `openid email profile`, and when linking or for further scopes
 for `offline_access` with `prompt=consent` (OpenID Connect Core §11), if it lists this scope or the
 app names it. Its discovery document says how the secret is sent: in the header unless it lists only
-`client_secret_post`. Its userinfo endpoint, if there is one, tells whether a token is still
+`client_secret_post`. Its userinfo endpoint, if there is one, shows whether a token is still
 accepted.
 
 ## Why

@@ -14,8 +14,8 @@ until somebody removes it, has a maximum per owner. Beyond the maximum, requests
 the error in the table, whose `details` contain the maximum, even if many requests arrive at the
 same time. Requests with server or admin access can create teams, memberships and invitations
 without a maximum. Everything else is part of its owner's item, which every request reads, so the
-maximum applies to servers as well. Only administrators create sets of API keys, whose list has no
-pages.
+maximum applies to servers as well. Sets of API keys, which only administrators can create, have a
+maximum because their list has no pages.
 
 Anonymous users have no quota: these operations respond with 401
 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`, unless the project's `config.anonymous_creation_enabled` is

@@ -56,7 +56,7 @@ fn accounts(user: &User, level: Level) -> impl Iterator<Item = ProviderAccountRe
 }
 
 async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Page<ProviderAccountRead>, Error> {
-    // A user has up to twenty accounts, so a page may have twenty times as many items.
+    // The limit counts users, each with up to twenty accounts.
     let limit = page::limit(query.limit, &ROUTE)?;
     let cursors = Cursors::of(access, "oauth-providers".to_owned());
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries of the last 30
-//! days to an endpoint, newest first, with every attempt.
+//! `GET /api/v1/internal/webhook-endpoints/{id}/deliveries`: lists the deliveries to an
+//! endpoint in the last 30 days, newest first, each with all its attempts.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

@@ -67,7 +67,7 @@ export const developers = {
     replayText: "The endpoint receives the event again.",
     replayFailed: "Deliver failed events again",
     replayFailedText:
-      "Every event whose eight attempts all failed is delivered again, unless that has already been done. Message ids stay the same, so that your server recognises events that it has already received.",
+      "Every event for which all eight attempts failed is delivered again, unless it already has been. Message ids stay the same, so that your server recognises events that it has already received.",
     period: "Events of",
     periods: [
       [3, "the last 3 days"],
@@ -144,7 +144,7 @@ export const developers = {
       openapi: "OpenAPI",
     },
     publish: "Publish",
-    publishText: "Content comes from a folder. Readers see the old content or the new, never a mixture:",
+    publishText: "Content comes from a folder. Publishing replaces all of it at once, so readers never see a mixture of old and new. See the",
     guide: "layout of the folder",
   },
 };

@@ -68,7 +68,7 @@ export const mails = {
       ["ok", "Delivered"],
       ["error", "Failed"],
     ],
-    none: { title: "No emails yet", text: "Emails appear here as soon as something sends one, such as a sign-up." },
+    none: { title: "No emails yet", text: "Emails appear here as soon as something, such as a sign-up, sends one." },
     sentIn: { hour: "Last hour", day: "Last day", week: "Last week", month: "Last month" },
     figures: (bounced, spam) => `sent; ${count(bounced)} bounced, ${count(spam)} marked as spam`,
     capacity: ({ rate_per_second: rate, is_boost_active: isBoosted }) =>

@@ -49,14 +49,14 @@ export const settings = {
     "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
-      "Users who signed in longer ago must do so again before they change how they sign in or delete their account: 60 to 31,708,800; 0 never asks. The published SDK’s ready-made pages cannot ask, so keep 0 if your app uses them.",
+      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. The published SDK’s ready-made pages cannot ask, so keep 0 if your app uses them.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account. What you tick here is not sent.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
     "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "How long a device is not asked again after proving the second factor: 1 to 90; 0 always asks.",
+      "For how many days a user is not asked again on a device where they proved the second factor: 1 to 90; 0 always asks.",
     "config.passkey_replaces_second_factor":
       "Signing in with a passkey then asks for nothing more, provided that the device has checked who holds it.",
     "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
@@ -80,7 +80,7 @@ export const settings = {
     "config.email_config.username": "Empty for a server without authentication.",
     "config.email_config.password": "Leave it as it is to keep the stored one, unless you change the server, port or user name.",
     "config.email_theme": "The frame of all emails that do not name another theme.",
-    "config.bot_challenge.provider": "A task that a browser solves easily, but a program cannot solve in large numbers. ALTCHA involves no other company.",
+    "config.bot_challenge.provider": "A task that costs a browser little once, but a program much in bulk. ALTCHA involves no other company.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
     "config.bot_challenge.secret_key": "For Turnstile only. Leave it empty to keep the stored one, unless you change the site key.",
     "config.bot_challenge.sign_up": "When somebody signs up with a password.",

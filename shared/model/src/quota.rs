@@ -62,8 +62,13 @@ pub struct Row {
 }
 
 /// The columns of [`Quota::KeySets`].
-const KEY_SETS: (&str, &str, usize, &str, &[&str]) =
-    ("sets of API keys; a new one replaces the one that ended first", "project", 500, "revoke one", &["projects-api-key-create"]);
+const KEY_SETS: (&str, &str, usize, &str, &[&str]) = (
+    "sets of API keys; at the maximum, a new one replaces the one that ended first",
+    "project",
+    500,
+    "revoke one",
+    &["projects-api-key-create"],
+);
 
 impl Quota {
     /// All kinds, in the order of the documentation.
@@ -161,7 +166,7 @@ impl Quota {
 pub struct QuotaSettings {
     /// How many teams a user can create with client access; 0 to [`MAX_TEAMS`].
     pub teams_per_user: u16,
-    /// Whether anonymous users can create everything that users can.
+    /// Whether anonymous users can create everything that other users can.
     pub anonymous: bool,
 }
 

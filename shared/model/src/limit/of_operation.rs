@@ -97,8 +97,8 @@ pub enum SubjectKind {
     Network,
     /// The whole project: all its requests count together.
     Project,
-    /// The secret API key of a user or team in the request. Requests without a key, or with a
-    /// public key, are not counted.
+    /// The secret API key in the request, which belongs to a user or team. Requests without a key,
+    /// or with a public key, are not counted.
     ApiKey,
     /// The user of a client's access token. A request without one is not counted.
     User,

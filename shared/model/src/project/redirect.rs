@@ -210,8 +210,8 @@ enum Port {
     Unnamed,
 }
 
-/// Whether an http URL has a loopback address. A pattern with this address and no port trusts the
-/// address at every port: a native app listens on whatever port is free (RFC 8252 §7.3).
+/// Whether an http URL has a loopback address. A pattern with such an address and no port trusts
+/// that address on any port: a native app listens on whatever port is free (RFC 8252 §7.3).
 fn is_of_native_app(url: &Url) -> bool {
     url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }

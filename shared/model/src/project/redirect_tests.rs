@@ -28,7 +28,7 @@ fn an_exact_domain_is_scheme_host_and_port() {
 
 #[test]
 fn wildcards_match_only_host_labels() {
-    assert!(parse_domain(&format!("https://{}.test", "a".repeat(249))).is_err(), "a name of a host has at most 253 bytes");
+    assert!(parse_domain(&format!("https://{}.test", "a".repeat(249))).is_err(), "a host name has at most 253 bytes");
     assert!(trusts("https://*.example.com", "https://a.example.com/x"));
     assert!(!trusts("https://*.example.com", "https://a.b.example.com"));
     assert!(!trusts("https://*.example.com", "https://example.com"));

@@ -125,7 +125,7 @@ impl Administrator {
         Ok((items, next))
     }
 
-    /// The first items of a list. Reports on standard error if there are more.
+    /// The first items of a list. If there are more, says so on standard error.
     pub(crate) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {

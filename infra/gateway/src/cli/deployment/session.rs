@@ -129,7 +129,11 @@ impl Session {
 
     /// Calls an operation with the user's own rights.
     pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
-        ensure!(self.only_project().is_none(), "this command acts for a user: `gateway login {}` signs in", self.url());
+        ensure!(
+            self.only_project().is_none(),
+            "this command needs a signed-in user, not a project's key: sign in with `gateway login {}`",
+            self.url()
+        );
         self.json(ApiRequest { method, path, body, project: None }).await
     }
 

@@ -47,7 +47,7 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
         [] => bail!("only teams own projects, and you are in no team of the project `internal`: ask a member to add you to one"),
         more => {
             let teams: Vec<String> = more.iter().map(|team| format!("{} ({})", text(&team["id"]), text(&team["display_name"]))).collect();
-            bail!("you are in several teams: name one with --team ID: {}", plain(&teams.join(", ")))
+            bail!("you are in several teams ({}): choose one with --team ID", plain(&teams.join(", ")))
         }
     }
 }
