@@ -78,12 +78,10 @@ fn began_at(event: &Value) -> Timestamp {
 /// the time of each project's first one.
 async fn add_carried(app: &App, event: &Value) -> Result<BTreeMap<ProjectId, Timestamp>, store::Error> {
     let sessions = records(event).into_iter().filter(|record| record.old.is_none()).filter_map(|record| record.new);
-    let read = |session: Item| match entry_in(&session) {
-        Ok(carried) => carried,
-        Err(error) => {
-            tracing::error!(%error, key = ?Key::of(&session), "the trail entry that a session carries cannot be parsed");
-            None
-        }
+    let read = |session: Item| {
+        let key = Key::of(&session);
+        let carried = entry_in(session);
+        carried.inspect_err(|error| tracing::error!(%error, ?key, "the trail entry that a session carries cannot be parsed")).ok().flatten()
     };
     let mut of_projects: BTreeMap<ProjectId, Vec<CarriedEntry>> = BTreeMap::new();
     for carried in sessions.filter_map(read) {

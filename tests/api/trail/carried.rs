@@ -162,3 +162,29 @@ async fn the_first_use_of_a_session_removes_the_entry() {
     assert_eq!(refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 200);
     assert_eq!(carrying(&app.carrying_sessions()), 2);
 }
+
+/// A longer item costs another unit.
+#[tokio::test]
+async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
+    let app = signed_in().await;
+    let caller = [
+        ("address", "2001:db8:1111:2222:3333:4444:5555:6666:4711"),
+        ("city", "San Fernando del Valle de Catamarca"),
+        ("country", "AR"),
+        ("country-region", "K"),
+        ("latitude", "-28.46957"),
+        ("longitude", "-65.77954"),
+        ("time-zone", "America/Argentina/Catamarca"),
+    ];
+    let caller = caller.into_iter().fold(app.client(), |caller, (name, value)| caller.with(&format!("cloudfront-viewer-{name}"), value));
+    app.recorder.measure();
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    assert_eq!(caller.post("/api/v1/auth/password/sign-in", body).await.status(), 200);
+    // One unit for the session, and one for its place in the index.
+    assert_eq!(app.recorder.consumed().write, 2.0);
+    app.recorder.clear();
+    let event = app.carrying_sessions();
+    app.process_trail(&event).await.unwrap();
+    let places: Vec<_> = trail(&app).await.into_iter().filter_map(|entry| entry.place?.city_name).collect();
+    assert_eq!(places, ["San Fernando del Valle de Catamarca"]);
+}

@@ -10,11 +10,12 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::place::Place;
-use model::trail::Entry;
+use model::session::Session;
+use model::trail::{Actor, Entry};
 use serde::{Deserialize, Serialize};
-use wire::id::ProjectId;
+use wire::id::{ProjectId, UserId};
 
-use crate::table::{Error, Item, Store, Write, is_made};
+use crate::table::{Error, Item, Store, Write, entity, is_made};
 use crate::trail;
 
 /// The attribute of a session with the entry.
@@ -27,32 +28,37 @@ pub struct CarriedEntry {
     pub project: ProjectId,
     /// For how many days the trail is kept.
     pub days: u16,
-    /// The entry, without its place if the session has the same one.
+    /// The entry; if [`Self::is_of_session`], stored without its actor, user and place.
     pub entry: Entry,
-    /// Whether the entry has the session's place.
+    /// Whether the session has the entry's actor, user and place, as after every sign-in. Then both
+    /// fit into one KB, which costs one unit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_place_of_session: bool,
+    pub is_of_session: bool,
+}
+
+/// The entry's actor, user and place if the user of this session caused it.
+fn of_session(session: &Session) -> (Actor, Option<UserId>, Option<Place>) {
+    let actor = Actor::User { user_id: session.user_id, session_id: session.id };
+    (actor, Some(session.user_id), session.place.clone())
 }
 
 /// The session with the entry of its request.
-pub(crate) fn give(session: Write, project: &ProjectId, mut entry: Entry, days: u16) -> Result<Write, Error> {
-    let place = session.put_entity().and_then(|session| session.as_m().ok()?.get("place").cloned());
-    let place: Option<Place> = place.map(serde_dynamo::from_attribute_value).transpose()?;
-    let has_place_of_session = place.is_some() && place == entry.place;
-    if has_place_of_session {
-        entry.place = None;
+pub(crate) fn give(write: Write, project: &ProjectId, mut entry: Entry, days: u16) -> Result<Write, Error> {
+    let session: Option<Session> = write.put_entity().cloned().map(serde_dynamo::from_attribute_value).transpose()?;
+    let is_of_session = session.is_some_and(|session| of_session(&session) == (entry.actor, entry.user_id, entry.place.clone()));
+    if is_of_session {
+        (entry.actor, entry.user_id, entry.place) = (Actor::Anonymous, None, None);
     }
-    let carried = CarriedEntry { project: project.clone(), days, entry, has_place_of_session };
-    Ok(session.attribute(CARRIED, serde_dynamo::to_attribute_value(carried)?))
+    let carried = CarriedEntry { project: project.clone(), days, entry, is_of_session };
+    Ok(write.attribute(CARRIED, serde_dynamo::to_attribute_value(carried)?))
 }
 
 /// The entry in a new item of the stream; `None` if the item carries none.
-pub fn entry_in(item: &Item) -> Result<Option<CarriedEntry>, Error> {
+pub fn entry_in(item: Item) -> Result<Option<CarriedEntry>, Error> {
     let Some(carried) = item.get(CARRIED) else { return Ok(None) };
     let mut carried: CarriedEntry = serde_dynamo::from_attribute_value(carried.clone())?;
-    if carried.has_place_of_session {
-        let place = item.get("d").and_then(|session| session.as_m().ok()?.get("place"));
-        carried.entry.place = place.cloned().map(serde_dynamo::from_attribute_value).transpose()?;
+    if carried.is_of_session {
+        (carried.entry.actor, carried.entry.user_id, carried.entry.place) = of_session(&entity(item)?);
     }
     Ok(Some(carried))
 }
