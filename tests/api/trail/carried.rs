@@ -135,7 +135,8 @@ async fn an_entry_older_than_the_stream_is_not_linked() {
     app.link_trail().await;
     app.process_trail(&event).await.unwrap();
     let problems = check(&app).await.problems();
-    assert_eq!(problems.iter().filter(|problem| matches!(problem, Problem::EntryAdded(_))).count(), 2, "{problems:?}");
+    // Of a day, only the first problem is reported.
+    assert!(matches!(&problems[..], [Problem::EntryAdded(_)]), "{problems:?}");
 }
 
 #[tokio::test]
