@@ -177,7 +177,7 @@ pub async fn handle(
     Input { body, .. }: Input<MfaSignIn>,
 ) -> Result<Json<SecondFactorTokens>, Error> {
     match body.given()? {
-        FactorInput::Code(given) => by_code(&app, &access, &body, &given).await.map(Json),
+        FactorInput::Code(given) => Box::pin(by_code(&app, &access, &body, &given)).await.map(Json),
         FactorInput::Passkey(given) => by_passkey(&app, &access.access, &body, given).await.map(Json),
     }
 }
@@ -203,7 +203,7 @@ async fn by_code(
         let writes = completion.writes(&row.user, &body.code).await?;
         redeemed(given.redeem(access, &row, right, writes).await)
     };
-    failed.permit(redeem).await?;
+    failed.permit(Box::pin(redeem)).await?;
     completion.follow_up().await;
     completion.answer(row.user).await
 }

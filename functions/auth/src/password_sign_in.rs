@@ -84,7 +84,7 @@ pub async fn handle(
         let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
         Ok::<_, Error>(app.store.transact(session.writes(&access.project)?.into_iter().chain(forget).chain(notice)).await?)
     };
-    attempt.permit(begin).await?;
+    attempt.permit(Box::pin(begin)).await?;
     rehash(&access, &row.user, verdict, &body.password).await;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))

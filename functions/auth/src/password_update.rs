@@ -70,7 +70,7 @@ pub async fn handle(
         user.set_password(hash.clone(), kept);
         Ok(ExtraWrites(Vec::new()))
     });
-    attempt.permit(change).await?;
+    attempt.permit(Box::pin(change)).await?;
     Ok(Json(SUCCESS))
 }
 

@@ -78,8 +78,8 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Reauthenti
     // sign-in shares.
     match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await,
-        (None, Some(text), None, None, None) => by_second_factor(&access, current, &SecondFactorCode::from_app(text)).await,
-        (None, None, Some(text), None, None) => by_second_factor(&access, current, &SecondFactorCode::from_recovery(text)).await,
+        (None, Some(text), None, None, None) => Box::pin(by_second_factor(&access, current, &SecondFactorCode::from_app(text))).await,
+        (None, None, Some(text), None, None) => Box::pin(by_second_factor(&access, current, &SecondFactorCode::from_recovery(text))).await,
         (None, None, None, Some(code), None) => by_code(&access, current, code).await?.redeem(&access, current).await,
         (None, None, None, None, Some(given)) => by_passkey(&access, current, given).await,
         _ => {
@@ -122,13 +122,13 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let failures = Failures::for_second_factor(&access.app, project, row.user.id);
     let (attempt, right) = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     attempt
-        .permit(async {
+        .permit(Box::pin(async {
             // With several apps, the age of the one with this code counts.
             check_age(current, right.since())?;
             let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
             given.redeem(access, row, right, vec![proved]).await?;
             Ok(Json(SUCCESS))
-        })
+        }))
         .await
 }
 

@@ -111,7 +111,7 @@ impl Redemption {
             check(app, stored, &row)?;
             return handed_over::redeem(&self.code, scope, stored, &row).await;
         }
-        let RedeemedSession { session, user, code } = self.sign_in(scope, stored, user).await?;
+        let RedeemedSession { session, user, code } = Box::pin(self.sign_in(scope, stored, user)).await?;
         Ok(session.tokens_of_code(app, project, &user, code))
     }
 

@@ -201,7 +201,7 @@ fn a_byte_order_mark_is_ignored() {
 fn a_directory_without_site_toml_is_rejected() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let error = |dir: &std::path::Path| read_directory(dir, Some(URL)).unwrap_err().to_string();
-    assert!(error(&dir).starts_with(&format!("site.toml: the folder {} has no such file", dir.display())));
+    assert!(error(&dir).starts_with(&format!("site.toml: the folder {} lacks this file", dir.display())));
     let absent = dir.join("absent");
     assert_eq!(error(&absent), format!("site.toml: the folder {} does not exist", absent.display()));
     assert!(content(&Files { site: Source::new("site.toml", SITE), apps: None, posts: Vec::new() }, Some("example.com")).is_err());
