@@ -17,8 +17,11 @@ pub struct File {
     pub wanted: String,
 }
 
+/// Renders a document.
+type Render = fn() -> anyhow::Result<String>;
+
 /// The files whose paths are fixed, and what they contain.
-const DOCUMENTS: [(&str, fn() -> anyhow::Result<String>); 8] = [
+const DOCUMENTS: [(&str, Render); 8] = [
     (WATCH, || Ok(watch::document(&operations::all()))),
     ("docs/all-operations.md", || Ok(all_operations::document(&operations::all()))),
     ("docs/api/providers.md", || Ok(providers::document())),
