@@ -201,7 +201,9 @@ fn event_types_are_documented_under_their_names() {
 /// The names of all fields of requests, with their schemas.
 fn fields_of_requests(document: &Value) -> Vec<(String, Value)> {
     let (mut waiting, mut fields, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
-    documented(document).iter().for_each(|(.., operation)| references(&operation["requestBody"], &mut waiting));
+    for (.., operation) in &documented(document) {
+        references(&operation["requestBody"], &mut waiting);
+    }
     while let Some(name) = waiting.pop() {
         if seen.insert(name.clone()) {
             let schema = document.pointer(name.trim_start_matches('#')).unwrap();

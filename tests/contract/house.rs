@@ -138,7 +138,7 @@ fn files_stay_within_their_limit() {
 
 /// The files of a crate's sources whose tests are not where they belong: beside the tested file, in
 /// a file with its name and `_tests`, or in `tests` of the folder.
-fn astray<'a>(sources: &'a Sources) -> impl Iterator<Item = String> + 'a {
+fn astray(sources: &Sources) -> impl Iterator<Item = String> + '_ {
     let is_beside = |module: &Module| {
         let (name, folder) = module.split_last()?;
         let tested = folder.iter().map(String::as_str).chain([name.strip_suffix("_tests")?]).map(str::to_owned).collect::<Module>();

@@ -28,7 +28,6 @@ const SPARE: &[(&str, &str)] = &[
     ("Put E/CLAIM: d.user_id = :from", HOLDER),
     ("Put E/CLAIM: d.user_id = :from AND d.is_verified = :no", HOLDER),
     ("Put M/ENTRY: attribute_not_exists(pk)", RANDOM),
-    ("Put R/CLAIM: attribute_not_exists(pk)", RANDOM),
     ("Put T/USER: attribute_not_exists(pk)", TEAM),
     ("Put U/SESSION: attribute_not_exists(pk)", RANDOM),
     ("Put U/TEAM: attribute_not_exists(pk)", TEAM),

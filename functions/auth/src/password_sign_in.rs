@@ -4,7 +4,7 @@
 //! wrong password all get the same answer after the same work: the same number of reads and writes,
 //! and one password check.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -31,7 +31,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
     .admits(Admission::Restricted)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .needs(&[Need::Hashing]);

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user; the old one is
 //! required. All sessions end except the session of the refresh token in the header.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Need, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
@@ -25,7 +25,7 @@ use crate::sign_in::old_password;
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
     .limit(Limit::SecureAccount)
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,

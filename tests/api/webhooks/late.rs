@@ -148,7 +148,7 @@ fn shard(partition: &str) -> usize {
 async fn late_events_that_one_partition_refuses_are_taken_by_the_next() {
     let (app, receiver, batch) = with_late_event().await;
     let [(first, _)] = keys(&app, "LATE#").try_into().unwrap();
-    while_refused(&app, &first, workers::webhooks::record(&app.app, &batch.event)).await.unwrap();
+    Box::pin(while_refused(&app, &first, workers::webhooks::record(&app.app, &batch.event))).await.unwrap();
     let mut shards: Vec<usize> = keys(&app, "LATE#").iter().map(|(partition, _)| shard(partition)).collect();
     shards.retain(|other| *other != shard(&first));
     assert_eq!(shards, [(shard(&first) + 1) % 8]);
