@@ -196,14 +196,14 @@ async fn by_code(
     // Whatever ended the user's sessions or codes also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
     let failures = Failures::for_second_factor(app, project, attempt.user_id);
-    let (failed, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
+    let (counted, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
     let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);
     let redeem = async {
         let writes = completion.writes(&row.user, &body.code).await?;
         redeemed(given.redeem(access, &row, right, writes).await)
     };
-    failed.permit(Box::pin(redeem)).await?;
+    counted.permit(Box::pin(redeem)).await?;
     completion.follow_up().await;
     completion.answer(row.user).await
 }

@@ -4,13 +4,13 @@
 //! A step is started when there are new entries: by the table's stream on AWS, by a task in the
 //! gateway. Without new entries, no step runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use flows::App;
 use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use store::table::stream::records;
+use store::table::stream::{Record, records};
 use store::trail::carried::{CarriedEntry, entry_in};
 use store::trail::chain::project_of;
 use store::{Item, Key};
@@ -24,8 +24,7 @@ use crate::{chain, recount};
 const SIDE_BY_SIDE: usize = 16;
 /// A carried entry from before then does not come from the stream, which keeps changes for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How old a batch may be whose projects' failures are worth another try: others would have to
-/// wait.
+/// How long a batch is tried again because a project in it cannot be linked: other projects wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
 /// Adds the entries that new sessions in an event of the stream carry to their trails, and links
@@ -35,11 +34,32 @@ const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 /// batch. A project that cannot be linked fails it only while the batch is young: the entries are
 /// linked with the project's next ones.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
-    let added = add_carried(app, event).await?;
-    let projects: BTreeSet<ProjectId> = projects(event).chain(added.keys().cloned()).collect();
+    let records = records(event);
+    let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
+    // The event says only which projects have new entries; the table shows which are not linked.
+    let mut since: BTreeMap<ProjectId, Option<Timestamp>> =
+        records.iter().filter_map(|record| Some((project_of(&record.key.pk)?, None))).collect();
+    since.extend(add_carried(app, records).await?);
+    let (linked, failed) = link_all(app, since).await;
+    let is_young = app.clock.now() < after(began_at, MAX_RETRIES);
+    failed.filter(|_| is_young).map_or(Ok(linked), Err)
+}
+
+/// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
+/// that shares its table with functions. Its own sessions carry none. Fails only if an entry cannot
+/// be added: a project that cannot be linked must not hold up the webhooks of others.
+pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
+    let since = add_carried(app, records(event)).await?;
+    link_all(app, since).await;
+    Ok(())
+}
+
+/// Links the new entries of these projects, each since the time given ([`link_since`]). Returns how
+/// many were linked, and the last error; errors are logged.
+async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
-    for project in projects {
-        match link_since(app, &project, added.get(&project).copied()).await {
+    for (project, since) in since {
+        match link_since(app, &project, since).await {
             Ok(entries) => linked += entries,
             Err(error) => {
                 tracing::error!(%error, %project, "the new entries of an audit trail could not be added to its chain");
@@ -47,37 +67,13 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
             }
         }
     }
-    let is_young = app.clock.now() < after(began_at(event), MAX_RETRIES);
-    failed.filter(|_| is_young).map_or(Ok(linked), Err)
-}
-
-/// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
-/// that shares its table with functions. Its own sessions carry none.
-pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
-    for (project, since) in add_carried(app, event).await? {
-        link_since(app, &project, Some(since)).await?;
-    }
-    Ok(())
-}
-
-/// The projects with entries in an event of the table's stream. The table shows which are not
-/// linked yet.
-fn projects(event: &Value) -> impl Iterator<Item = ProjectId> {
-    let records = event["Records"].as_array().into_iter().flatten();
-    records.filter_map(|record| project_of(record["dynamodb"]["Keys"]["pk"]["S"].as_str()?))
-}
-
-/// When the first change of an event was made, to the second.
-fn began_at(event: &Value) -> Timestamp {
-    let first = event["Records"][0]["dynamodb"]["ApproximateCreationDateTime"].as_f64().unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, reason = "seconds fit")]
-    Timestamp::from_second(first as i64).unwrap_or_default()
+    (linked, failed)
 }
 
 /// Adds the entries carried by new sessions to the trails of projects that still exist, and returns
 /// the time of each project's first one.
-async fn add_carried(app: &App, event: &Value) -> Result<BTreeMap<ProjectId, Timestamp>, store::Error> {
-    let sessions = records(event).into_iter().filter(|record| record.old.is_none()).filter_map(|record| record.new);
+async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<ProjectId, Option<Timestamp>>, store::Error> {
+    let sessions = records.into_iter().filter(|record| record.old.is_none()).filter_map(|record| record.new);
     let read = |session: Item| {
         let key = Key::of(&session);
         let carried = entry_in(session);
@@ -97,9 +93,8 @@ async fn add_carried(app: &App, event: &Value) -> Result<BTreeMap<ProjectId, Tim
         }
         reached("added", entries.len());
         let oldest = after(app.clock.now(), -MAX_DELAY);
-        if let Some(at) = entries.iter().map(|carried| carried.entry.at).filter(|at| *at > oldest).min() {
-            first.insert(project, at);
-        }
+        let at = entries.iter().map(|carried| carried.entry.at).filter(|at| *at > oldest).min();
+        first.insert(project, at);
     }
     Ok(first)
 }

@@ -111,6 +111,17 @@ async fn a_worker_that_fails_at_any_write_adds_every_entry_once() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_gateway_goes_on_if_entries_of_functions_are_added_but_not_linked() {
+    let app = signed_in().await;
+    let event = app.carrying_sessions();
+    app.recorder.break_writes(2, 40, InjectedError::NotMade);
+    workers::trail::process_carried(&app.app, &event).await.unwrap();
+    app.recorder.clear();
+    assert_eq!(trail(&app).await.len(), 4);
+    assert_eq!(app.link_trail().await, 2);
+}
+
 #[tokio::test]
 async fn an_entry_added_late_is_linked_behind_later_ones() {
     let app = signed_in().await;

@@ -54,8 +54,8 @@ impl<'a> Failures<'a> {
         Self { app, project, subject, counter }
     }
 
-    /// Counts an attempt; fails if the limit is reached. In one process, no more attempts than the
-    /// quota are checked at the same time: others wait, because most of them may be right.
+    /// Counts an attempt; fails if the limit is reached. A process checks at most the quota of
+    /// attempts at once: the others wait, because they may all be right.
     pub async fn begin(&self) -> Result<Attempt<'_>, store::Error> {
         let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, _place: None }) };
         let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();

@@ -307,21 +307,20 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
 
 /// Counts a client's change that reveals, as a sign-up does, whether an address has an account.
 pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
-    let (app, ip) = (&context.app, context.place.ip);
-    for (rule, subject) in [(Rule::SignUp, Subject::address(ip)), (Rule::SignUpNetwork, Subject::network(ip))] {
-        let counter = app.settings.limits.counter(rule, &subject, app.clock.now()).filter(|_| context.level == Level::Client);
-        if let Some(counter) = counter {
-            app.store.count(&context.project.id, &counter).await?;
-        }
-    }
-    Ok(())
+    count_client(context, Rule::SignUp, &Subject::address(context.place.ip)).await?;
+    count_client(context, Rule::SignUpNetwork, &Subject::network(context.place.ip)).await
 }
 
 /// Counts an email with a code that a client's sign-up causes, together with the codes that clients
 /// of the same network ask for.
 pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
-    let (app, network) = (&context.app, Subject::network(context.place.ip));
-    let counter = app.settings.limits.counter(Rule::SendCodeNetwork, &network, app.clock.now());
+    count_client(context, Rule::SendCodeNetwork, &Subject::network(context.place.ip)).await
+}
+
+/// Counts a request in the table if a client sent it.
+async fn count_client(context: &Context, rule: Rule, subject: &Subject) -> Result<(), store::Error> {
+    let app = &context.app;
+    let counter = app.settings.limits.counter(rule, subject, app.clock.now());
     match counter.filter(|_| context.level == Level::Client) {
         Some(counter) => app.store.count(&context.project.id, &counter).await,
         None => Ok(()),

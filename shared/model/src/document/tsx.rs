@@ -140,7 +140,7 @@ fn statements(text: &str) -> impl Iterator<Item = &str> {
     words.filter(begins).map(|at| &text[at..])
 }
 
-/// Whether the last statement of a text begins with a decorator, and is short.
+/// Whether the last statement of a text is short and begins with a decorator.
 fn ends_with_decorators(before: &str) -> bool {
     let start = before.char_indices().rev().map(|(at, _)| at).take(MAX_DECORATORS).last().unwrap_or_default();
     let end = before[start..].rfind(['\n', ';', '}']).map(|end| start + end + 1);
