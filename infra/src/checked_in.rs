@@ -103,7 +103,7 @@ pub fn files() -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// One of [`DOCUMENTS`], by its path.
+/// The document with this path.
 pub fn document(path: &str) -> anyhow::Result<File> {
     let (path, render) = DOCUMENTS.into_iter().find(|(of, _)| *of == path).with_context(|| format!("{path} is not rendered"))?;
     Ok(File::rendered(root().join(path), render()?))
