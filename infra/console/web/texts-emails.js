@@ -1,4 +1,4 @@
-// The texts about emails: drafts, templates, themes and the outbox, in English.
+// English texts about emails: drafts, templates, themes and the outbox.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";
@@ -34,23 +34,23 @@ export const mails = {
       lead: "The emails that the service sends. Deleting your version of a built-in template restores the built-in one.",
       create: "Create template",
       delete: "Delete template",
-      deleteText: "A built-in template gets its built-in source back.",
-      none: { title: "No templates", text: "Templates are listed here." },
+      deleteText: "A built-in template reverts to its original.",
+      none: { title: "No templates", text: "Templates appear here." },
     },
     themes: {
       title: "Themes",
       lead: "The frame around the content of emails.",
       create: "Create theme",
       delete: "Delete theme",
-      deleteText: "The project’s theme cannot be deleted. Templates with this theme need another one.",
-      none: { title: "No themes", text: "Themes are listed here." },
+      deleteText: "The project’s current theme cannot be deleted. Templates that use this theme need another one.",
+      none: { title: "No themes", text: "Themes appear here." },
     },
     drafts: {
       title: "Drafts",
       lead: "Emails that you write once and send to users you choose.",
       create: "Create draft",
       delete: "Delete draft",
-      deleteText: "Emails that were already sent are kept in the outbox.",
+      deleteText: "Emails that were already sent stay in the outbox.",
       none: { title: "No drafts yet", text: "Write an announcement here, preview it, and send it." },
     },
   },

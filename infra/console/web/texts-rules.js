@@ -1,8 +1,8 @@
-// The texts about sign-up rules, in English.
+// English texts about sign-up rules.
 
 export const rules = {
   title: "Sign-up rules",
-  lead: "Who can sign up. The rules are evaluated by priority.",
+  lead: "Rules decide who can sign up. They are evaluated in order of priority.",
   parts: { rules: "Rules", test: "Tester" },
   rule: "Rule",
   create: "Create rule",
@@ -28,7 +28,7 @@ export const rules = {
   deleteText: "Sign-ups are no longer checked against it.",
   none: { title: "No rules yet", text: "Without rules, everybody may sign up." },
   test: "Test",
-  testText: "Evaluates the stored rules for an imagined sign-up. Nothing is created or counted.",
+  testText: "Evaluates the saved rules for a hypothetical sign-up. Nothing is created or counted.",
   method: "Method",
   provider: "Provider",
   providerHelp: "Its id, such as github.",

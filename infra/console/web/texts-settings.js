@@ -1,10 +1,10 @@
-// The texts of the settings, in English.
+// English texts of the settings.
 
 import { plural } from "./texts.js";
 
 export const settings = {
   title: "Settings",
-  lead: "Changes apply from the next request.",
+  lead: "Changes take effect with the next request.",
   areas: {
     general: "General",
     "sign-in": "Sign-in",
@@ -38,34 +38,34 @@ export const settings = {
     "config.magic_link_enabled": "",
     "config.passkey_enabled": "",
     "config.passkey_user_verification":
-      "Whether the device must check who holds it, by fingerprint, face or PIN, before a passkey signs in.",
+      "Whether the device must verify its user by fingerprint, face or PIN before a passkey signs in.",
     "config.passkey_rp_ids":
       "Passkeys of these domains also work on your trusted domains: at most 10, one per line.",
     "config.require_email_verification": "Until they do, their access is restricted.",
     "config.oauth_account_merge_strategy":
-      "Linking lets that user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, which loses its password and teams; if the provider has not, the sign-in is refused. A second user cannot sign in with the address, only with the provider account.",
+      "Linking lets the existing user sign in with the provider, too. If only the provider has verified the address, whoever signs in takes over the existing user, who loses their password and teams. If the provider has not verified it, the sign-in is refused. A second user can sign in only with the provider account, not with the address.",
     "config.client_user_deletion_enabled": "In your app. You and your servers always can.",
     "config.user_default_permissions": "One permission of the project per line.",
-    "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",
+    "config.session_max_age_seconds": "Counted from the sign-in, even if the session is in use: 300 (five minutes) to 31,708,800 (367 days).",
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
-      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. The published SDK’s ready-made pages cannot ask, so keep 0 if your app uses them.",
+      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Keep 0 if your app uses the published SDK’s ready-made pages, which cannot ask.",
     "config.new_sign_in_mails": "",
-    "config.disabled_notices": "Users get an email when one of these changes in their account. What you tick here is not sent.",
+    "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
     "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "For how many days a user is not asked again on a device where they proved the second factor: 1 to 90; 0 always asks.",
+      "How many days a device on which a user has proved the second factor is not asked again: 1 to 90; 0 always asks.",
     "config.passkey_replaces_second_factor":
-      "Signing in with a passkey then asks for nothing more, provided that the device has checked who holds it.",
+      "Signing in with a passkey then needs nothing else, provided that the device has verified its user.",
     "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
-    "config.allow_localhost": "Redirects can lead to any port of localhost. Turn this off for projects in production.",
+    "config.allow_localhost": "Redirects can lead to any port on localhost. Turn this off in production.",
     "config.require_publishable_client_key": "Requests from apps without the client key are refused.",
     "config.client_team_creation_enabled": "In your app. You and your servers always can.",
     "config.max_teams_per_user": "In your app: 0 to 200. You and your servers can create any number.",
     "config.anonymous_creation_enabled":
-      "Teams, addresses, passkeys, API keys and the like. Anybody can become an anonymous user, any number of times.",
+      "Teams, addresses, passkeys, API keys and the like. Anybody can become an anonymous user, as often as they like.",
     "config.member_invitations_enabled": "Off: only members with the permission to invite can do so.",
     "config.create_team_on_sign_up": "",
     "config.team_creator_default_permissions": "One permission per line.",
@@ -76,18 +76,18 @@ export const settings = {
     "config.email_config.sender_name": "Recipients see it as the sender.",
     "config.email_config.sender_email": "Recipients see it as the sender, and reply to it.",
     "config.email_config.host": "A domain or an IP address.",
-    "config.email_config.port": "465 and 2465 use TLS from the first byte, all other ports STARTTLS.",
+    "config.email_config.port": "465 and 2465 use TLS from the start, all other ports STARTTLS.",
     "config.email_config.username": "Empty for a server without authentication.",
-    "config.email_config.password": "Leave it as it is to keep the stored one, unless you change the server, port or user name.",
-    "config.email_theme": "The frame of all emails that do not name another theme.",
-    "config.bot_challenge.provider": "A task that costs a browser little once, but a program much in bulk. ALTCHA involves no other company.",
+    "config.email_config.password": "Leave unchanged to keep the stored one. Required if you change the server, port or user name.",
+    "config.email_theme": "For all emails that do not name another theme.",
+    "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA involves no third party.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
-    "config.bot_challenge.secret_key": "For Turnstile only. Leave it empty to keep the stored one, unless you change the site key.",
+    "config.bot_challenge.secret_key": "For Turnstile only. Leave empty to keep the stored one. Required if you change the site key.",
     "config.bot_challenge.sign_up": "When somebody signs up with a password.",
     "config.bot_challenge.send_sign_in_code": "When somebody asks for an emailed code or link.",
     "config.bot_challenge.oauth": "When somebody signs in with a provider. Linking an account never needs a challenge.",
     "config.bot_challenge_usual_requests_per_hour":
-      "Above this number, requests count as suspicious. Sign-ins with providers are counted separately, sign-ups and emails together. 1 to 1,000,000.",
+      "Above this number, requests count as suspicious. Provider sign-ins are counted separately from sign-ups and emails. 1 to 1,000,000.",
     "config.audit_log_retention_days": "1 to 400. Applies to entries written from now on.",
   },
   options: {
@@ -105,7 +105,7 @@ export const settings = {
       "api-key": "API key",
       passkey: "Passkey",
     },
-    "config.email_config.type": { shared: "The deployment, in its own name", standard: "Your own sender" },
+    "config.email_config.type": { shared: "The deployment, under its own name", standard: "Your own sender" },
     "config.bot_challenge.provider": { off: "None", turnstile: "Cloudflare Turnstile", altcha: "ALTCHA (proof of work)" },
     ...Object.fromEntries(
       ["sign_up", "send_sign_in_code", "oauth"].map((name) => [
@@ -131,14 +131,14 @@ export const settings = {
     "config.passkey_user_verification": "Passkeys ask for fingerprint, face or PIN",
     "config.passkey_rp_ids": "Passkeys of other domains",
     "config.require_email_verification": "Users must verify their address",
-    "config.oauth_account_merge_strategy": "If an account at a provider has the address of another user",
+    "config.oauth_account_merge_strategy": "If a provider account has another user’s address",
     "config.client_user_deletion_enabled": "Users may delete their account",
     "config.user_default_permissions": "Permissions of new users",
     "config.session_max_age_seconds": "Sessions end after (seconds)",
     "config.session_max_idle_seconds": "Unused sessions end after (seconds)",
-    "config.reauthentication_max_age_seconds": "Fresh sign-in for sensitive changes (seconds)",
+    "config.reauthentication_max_age_seconds": "Sensitive changes need a sign-in within (seconds)",
     "config.new_sign_in_mails": "Email about sign-ins from new places",
-    "config.disabled_notices": "Notices that users do not get",
+    "config.disabled_notices": "Notices not sent to users",
     "config.second_factor.required_of_everyone": "Required of everyone",
     "config.second_factor.required_of_permissions": "Required of users with these permissions",
     "config.second_factor.required_of_teams": "Required of members of these teams",
@@ -149,7 +149,7 @@ export const settings = {
     "config.require_publishable_client_key": "Require the client key",
     "config.client_team_creation_enabled": "Users may create teams",
     "config.max_teams_per_user": "Teams that a user may create",
-    "config.anonymous_creation_enabled": "Anonymous users may create what users may",
+    "config.anonymous_creation_enabled": "Anonymous users may create what other users may",
     "config.create_team_on_sign_up": "A team for each new user",
     "config.member_invitations_enabled": "Members may invite",
     "config.team_creator_default_permissions": "Permissions of a team’s creator",
@@ -169,7 +169,7 @@ export const settings = {
     "config.bot_challenge.secret_key": "Secret key",
     "config.bot_challenge.sign_up": "At sign-up",
     "config.bot_challenge.send_sign_in_code": "For sign-in codes",
-    "config.bot_challenge.oauth": "At providers",
+    "config.bot_challenge.oauth": "For provider sign-ins",
     "config.bot_challenge_usual_requests_per_hour": "Usual requests per hour",
     "config.audit_log_retention_days": "Keep entries for (days)",
   },
@@ -193,6 +193,6 @@ export const settings = {
   deleteText: (users) =>
     `Deletes the project with ${users === null ? "all its users" : plural(users, "user", "users")}, teams, emails, keys and settings. It stops working immediately, and this cannot be undone.`,
   deleteLocal:
-    "The first project of a gateway cannot be deleted here: its data folder contains its keys. To start over, stop the gateway and delete the folder.",
+    "A gateway’s first project cannot be deleted here, because the gateway’s data folder contains the project’s keys. To start over, stop the gateway and delete the folder.",
   gatewayDocs: "Guide to the gateway",
 };

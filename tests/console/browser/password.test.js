@@ -59,7 +59,7 @@ async function setPassword(page, { url, code }, email) {
   await page.getByLabel("New password").fill(NEW);
   await page.getByRole("button", { name: "Set password" }).click();
   await heading(page, "Sign in");
-  await page.getByText("The new password is set").waitFor();
+  await page.getByText("Your new password is set").waitFor();
   await page.getByLabel("Email address").fill(email);
   await page.getByLabel("Password").fill(NEW);
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
@@ -69,7 +69,7 @@ async function setPassword(page, { url, code }, email) {
   assert.deepEqual(seen.flat().filter((text) => text?.includes(code)), [url.href]);
   await page.goBack();
   await heading(page, "Sign in");
-  assert.equal(await page.getByText("The new password is set").count(), 0);
+  assert.equal(await page.getByText("Your new password is set").count(), 0);
   await page.goBack();
   await page.getByText("Open the link in the email again").waitFor();
   assert.equal(page.url(), `${it.gateway.url}/console/password-reset`);
@@ -90,7 +90,7 @@ test("a forgotten password is replaced by an emailed link, which works once", as
   await page.goto(link.url.href);
   await page.getByText("This link has already been used").waitFor();
   await isAccessible(page, "used link");
-  await page.getByRole("link", { name: "Ask for a new link" }).click();
+  await page.getByRole("link", { name: "Request a new link" }).click();
   await heading(page, "Forgot password?");
 });
 
@@ -116,7 +116,7 @@ test("links that do not work say so, and lead to a new one", async (t) => {
     await page.goto(`${it.gateway.url}/console/password-reset${query}`);
     await page.locator(".note.failed", { hasText: text }).waitFor();
     assert.equal(new URL(page.url()).search, "");
-    await page.getByRole("link", { name: "Ask for a new link" }).waitFor();
+    await page.getByRole("link", { name: "Request a new link" }).waitFor();
   }
 });
 
@@ -143,7 +143,7 @@ test("an address that is not trusted is explained to the operator", async (t) =>
   const command = await page.locator("main pre").innerText();
   assert.ok(command.includes(`config.domains=[{"domain":"${it.gateway.url}","handler_path":"/console"}]`), command);
   await isAccessible(page, "untrusted address");
-  const guide = await page.getByRole("link", { name: "Guide of the console" }).getAttribute("href");
+  const guide = await page.getByRole("link", { name: "Guide to the console" }).getAttribute("href");
   assert.equal((await fetch(`${it.gateway.url}${guide}`)).status, 200);
   await configure(internal(), { allow_localhost: true });
 });

@@ -39,7 +39,7 @@ for (const [width, colorScheme] of [
     const keys = await dialog.locator("code").allTextContents();
     assert.match(keys.join(" "), /^pck_\w+ ssk_\w+$/);
     await looked("new keys");
-    await dialog.getByRole("button", { name: "I have stored it" }).click();
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
     await page.locator(".rows tr", { hasText: "Backend" }).waitFor();
     const projectId = new URL(page.url()).pathname.split("/")[2];
     const asServer = (path) =>
@@ -98,7 +98,7 @@ for (const [width, colorScheme] of [
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();
     // The address is unproved, so it identifies nobody.
-    await page.getByRole("alert").filter({ hasText: `anybody could have entered it: ${user.id}.` }).waitFor();
+    await page.getByRole("alert").filter({ hasText: `so it may not be theirs: ${user.id}.` }).waitFor();
     await page.getByLabel("Creator").fill(user.id);
     await page.getByRole("button", { name: "Create team" }).click();
     await heading(page, "Engines");
@@ -128,7 +128,7 @@ for (const [width, colorScheme] of [
     await page.getByLabel("user.created").check();
     await page.getByRole("button", { name: "Create endpoint" }).click();
     assert.match(await page.getByRole("dialog").locator("code").textContent(), /^whsec_/);
-    await page.getByRole("dialog").getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "I have saved it" }).click();
     await heading(page, "https://hooks.example.com/gatelet");
     await looked("a webhook");
 

@@ -40,11 +40,11 @@ test("failed deliveries are replayed up to the last page, even after a failure",
     (since) => ({ count: 1000, next_since_millis: since + DAY, wait }),
     () => ({ count: 1, next_since_millis: null }),
   ]);
-  await dialog.getByLabel("Events of").selectOption("the last 30 days");
+  await dialog.getByLabel("Events from").selectOption("the last 30 days");
   await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
   // The dialog reports the progress before the failure, and the failed page is requested again.
   await dialog.getByText("Not today").waitFor();
-  await dialog.getByText("1,000 deliveries queued so far. If you try again, the work continues from there.").waitFor();
+  await dialog.getByText("1,000 deliveries queued so far. If you try again, it continues from there.").waitFor();
   await dialog.getByRole("button", { name: "Try again" }).click();
   await dialog.getByText("1,000 deliveries queued so far.", { exact: true }).waitFor();
   assert.equal(await dialog.getByRole("progressbar").count(), 1);

@@ -97,7 +97,7 @@ test("a user sets up an app and a passkey, and signs in with each", { timeout: 9
   const dialog = page.getByRole("dialog", { name: "Recovery codes" });
   const codes = (await dialog.locator("code").innerText()).split(" ");
   assert.equal(codes.length, 10);
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.getByRole("button", { name: "I have saved it" }).click();
   await page.locator(".rows tr", { hasText: "Phone" }).waitFor();
 
   await page.getByRole("button", { name: "Add a passkey" }).click();

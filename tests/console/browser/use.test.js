@@ -78,7 +78,7 @@ test("a search finds beginnings of words first, and parts of words on demand", a
   await page.getByRole("searchbox").fill("ZEBRA");
   await page.getByRole("button", { name: "Also search inside words" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One"]);
-  assert.equal(await page.getByLabel("Order").locator("option:checked").innerText(), "Best match first");
+  assert.equal(await page.getByLabel("Order").locator("option:checked").innerText(), "Best matches first");
   await page.getByRole("button", { name: "Also search inside words" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
@@ -140,7 +140,7 @@ test("when the API does not answer, the page says so and can try again", async (
   const { page } = await it.open(t, `${it.home}/teams`);
   await page.route("**/api/v1/users**", (route) => route.abort());
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Users" }).click();
-  await page.getByText("The service does not answer.").waitFor();
+  await page.getByText("The service is not responding.").waitFor();
   await page.unroute("**/api/v1/users**");
   await it.newUser();
   await page.getByRole("button", { name: "Try again" }).click();
@@ -313,7 +313,7 @@ test("entered keys appear in the commands, and are stored nowhere", async (t) =>
   await page.getByRole("button", { name: "Create project" }).click();
   await heading(page, "API keys");
   await go(page, "Quick start");
-  await page.getByText("Put keys into these commands").click();
+  await page.getByText("Fill in your keys").click();
   await page.getByLabel("Client key").fill("pck_typed_by_hand");
   await page.getByLabel("Server key").fill("ssk_typed_by_hand");
   await page.getByRole("button", { name: "Use these keys" }).click();

@@ -175,9 +175,9 @@ test("an address that somebody entered without proof finds nobody", async () => 
 test("the reason why an address finds nobody names the candidates", () => {
   const said = (...ids) => texts.failed.user(new UnknownUser("ada@example.com", ...ids));
   assert.match(said([], []), /^No user has the verified primary address ada@example\.com\.$/);
-  assert.match(said([], ["1", "2"]), /anybody could have entered it: 1, 2\. Enter the id/);
+  assert.match(said([], ["1", "2"]), /so it may not be theirs: 1, 2\. Enter the id/);
   assert.match(said(["1", "2"], ["3"]), /Several users .*: 1, 2\.$/);
-  assert.match(said([], [..."123456789"]), /entered it: 1, 2, 3, 4, 5 and 4 more\. Enter/);
+  assert.match(said([], [..."123456789"]), /not be theirs: 1, 2, 3, 4, 5 and 4 more\. Enter/);
 });
 
 test("the header that admits restricted users is sent only on demand", () => {

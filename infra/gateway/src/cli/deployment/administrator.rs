@@ -167,7 +167,7 @@ impl Administrator {
             ([user], _) => Ok(user.take()),
             ([], []) => bail!("no user of {} has the verified primary address {text:?}", self.place()),
             ([], strangers) => bail!(
-                "no user of {} has the verified primary address {text:?}; these users have not verified it, and anybody could have entered it: {}; \
+                "no user of {} has the verified primary address {text:?}; these users have not verified it, so it may not be theirs: {}; \
                  pass the id of the user you mean",
                 self.place(),
                 ids(strangers)
