@@ -180,9 +180,9 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
     }
     // The error suggests a similar path, and quotes nothing from the request.
     for (path, expected) in [
-        ("/api/v1/user", "no operation has this path: did you mean GET /api/v1/users?"),
-        ("/api/v1/users/me/%3Cscript%3E/x", "no operation has this path"),
-        ("/api/v1/nothing", "no operation has this path"),
+        ("/api/v1/user", "there is no operation at this path: did you mean GET /api/v1/users?"),
+        ("/api/v1/users/me/%3Cscript%3E/x", "there is no operation at this path"),
+        ("/api/v1/nothing", "there is no operation at this path"),
     ] {
         assert_eq!(app.anonymous().get(path).await.json()["error"], expected, "{path}");
     }

@@ -15,7 +15,7 @@ macro_rules! access {
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAccessType,
 
-        /// The request has an access level but does not name a project.
+        /// The request has an access level but no project id.
         #[error("a request with an access level needs a project id: send X-Service-Project-Id")]
         #[hint("Send the project's id in `X-Service-Project-Id`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level listed in `details`, with its key; call from a backend, so that the key remains secret.")]
+        #[hint("Use an access level listed in `details`, with its key, from a backend, so that the key stays secret.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,
@@ -38,7 +38,7 @@ macro_rules! access {
 
         /// The key's permissions do not include the one that the operation requires.
         #[error("the key does not have the permission that this operation requires")]
-        #[hint("Create a key with the permission that `details` names, or use a key without limits.")]
+        #[hint("Create a key with the permission in `details`, or use a key without limits.")]
         #[answer(FORBIDDEN, Sdks::None)]
         InsufficientKeyPermission { required_permission: Option<String> },
 

@@ -11,13 +11,13 @@ macro_rules! emails {
 
         /// The email is being sent, was sent, or was skipped or cancelled.
         #[error("the email can no longer be edited: its status is {status}")]
-        #[hint("Emails can be edited only until they are sent; pause or schedule an email to have time for edits.")]
+        #[hint("Emails can be edited only until they are sent; to gain time, pause or schedule an email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailNotEditable { email_id: String, status: String },
 
         /// The template cannot be rendered; the message says where and why.
         #[error("the email cannot be rendered: {error}")]
-        #[hint("Correct the template at the line that the message names.")]
+        #[hint("Correct the template at the line in the message.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailRenderingError { error: String },
 
@@ -39,7 +39,7 @@ macro_rules! emails {
         #[answer(NOT_FOUND, Sdks::None)]
         EmailThemeNotFound,
 
-        /// The theme is selected as the project's theme.
+        /// The theme is the project's selected theme.
         #[error("this theme is selected for the project: select another theme first")]
         #[hint("Set `config.email_theme` of the project to another theme, then delete this one.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -59,7 +59,7 @@ macro_rules! emails {
 
         /// The email category does not exist.
         #[error("the notification category does not exist")]
-        #[hint("List the user's notification preferences, which contain the ids of the categories.")]
+        #[hint("List the user's notification preferences, which include the category ids.")]
         #[answer(NOT_FOUND, Sdks::None)]
         NotificationCategoryNotFound,
 

@@ -14,7 +14,7 @@ macro_rules! keys {
 
         /// The user or team has the maximum number of active API keys.
         #[error("a {owner} can have at most {max} active API keys: revoke one first")]
-        #[hint("Revoke one that is no longer in use.")]
+        #[hint("Revoke one that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyApiKeys {
             #[serde(rename = "type")]
@@ -22,9 +22,10 @@ macro_rules! keys {
             max: usize,
         },
 
-        /// The project has the maximum number of sets of API keys, and none has ended.
+        /// The project has the maximum number of sets of API keys, and none has expired or been
+        /// revoked.
         #[error("a project can have at most {max} sets of API keys: revoke one first")]
-        #[hint("Revoke one that is no longer in use.")]
+        #[hint("Revoke one that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyApiKeySets { max: usize },
 
@@ -53,8 +54,8 @@ macro_rules! keys {
         #[answer(BAD_REQUEST, Sdks::All)]
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 
-        /// The API key is meant to be public, so finding it in public is not a reason to revoke it.
-        #[error("the API key is meant to be public, so it is not revoked for being found in public")]
+        /// The API key is meant to be public, so it is not revoked for being found in public.
+        #[error("the API key was not revoked, because it is meant to be public")]
         #[hint("Report secret keys only; they begin with `sk_`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PublicApiKeyCannotBeRevoked,

@@ -18,7 +18,7 @@ macro_rules! oauth {
         /// The authorization code, its PKCE verifier or its redirect URI is not valid, or the
         /// provider refused the code.
         #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
-        #[hint("Start the sign-in again, as each code works only once; if the provider refused it, the log has the reason.")]
+        #[hint("Start the sign-in again: each code works only once. If the provider refused it, see the log.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAuthorizationCode,
 
@@ -47,7 +47,7 @@ macro_rules! oauth {
         #[answer(SERVICE_UNAVAILABLE, Sdks::Since2_8_108)]
         OauthProviderTemporarilyUnavailable,
 
-        /// The user or the provider refused the sign-in.
+        /// The user or the provider denied access.
         #[error("the user or the provider denied access")]
         #[hint("Ask the user to try again, or check the application's settings at the provider.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -59,10 +59,9 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderRefusesClient,
 
-        /// The provider's entry in the project's settings, or its registration at the provider, is
-        /// wrong.
+        /// The provider is set up incorrectly in the project's settings or at the provider.
         #[error("the provider {provider_id} is not set up correctly: {reason}")]
-        #[hint("Correct it and save the provider again; saving tests it. The log has the reason for a failed sign-in.")]
+        #[hint("Correct the settings and save them again, which tests them. If a sign-in failed, see the log.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthProviderMisconfigured { provider_id: String, reason: String },
 
@@ -74,13 +73,13 @@ macro_rules! oauth {
 
         /// The provider has the type `shared`, which allows only the scopes for signing in.
         #[error("the provider has the type `shared`, which allows only the scopes for signing in")]
-        #[hint("Register your own client at the provider, and set the type `standard`.")]
+        #[hint("Register your own client with the provider, and set the type `standard`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthExtraScopeNotAvailableWithSharedOauthKeys,
 
         /// The provider has the type `shared`, which does not give access tokens to apps.
         #[error("the provider has the type `shared`, which does not give apps access tokens")]
-        #[hint("Register your own client at the provider, and set the type `standard`.")]
+        #[hint("Register your own client with the provider, and set the type `standard`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthAccessTokenNotAvailableWithSharedOauthKeys,
 
@@ -103,8 +102,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthConnectionDoesNotHaveRequiredScope,
 
-        /// There is no usable access token of the provider, or the user has not granted the
-        /// requested scope.
+        /// There is no usable provider access token, or the user has not granted the requested
+        /// scope.
         #[error("no access token of {provider} is available: {details}")]
         #[hint("Have the user link the account again; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -118,7 +117,7 @@ macro_rules! oauth {
 
         /// The user already signs in with another account of the provider.
         #[error("the user already signs in with another account of this provider")]
-        #[hint("Add the account with `allow_sign_in: false`, or first turn off `allow_sign_in` of the other account.")]
+        #[hint("Add the account with `allow_sign_in: false`, or first set it to `false` for the other account.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AnotherProviderAccountSignsIn,
 
@@ -134,8 +133,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project does not have an app's bundle id for signing in with Apple.
-        #[error("the project does not have an app's bundle id for signing in with Apple")]
+        /// The project has no bundle id of an app for signing in with Apple.
+        #[error("the project has no bundle id of an app for signing in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         AppleBundleIdNotConfigured,

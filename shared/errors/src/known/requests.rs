@@ -4,7 +4,7 @@ macro_rules! requests {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
 
         /// There is no operation at this path.
-        #[error("no operation has this path{0}")]
+        #[error("there is no operation at this path{0}")]
         #[hint("Check the path, which must not end with a slash; the OpenAPI document lists all paths.")]
         #[answer(NOT_FOUND, Sdks::None)]
         RouteNotFound(#[serde(skip)] PathSlip),
@@ -29,7 +29,7 @@ macro_rules! requests {
         BodyTooLarge { max_bytes: usize },
 
         /// The body is compressed or otherwise encoded, but the service does not decode bodies.
-        #[error("the body is encoded ({content_encoding}), and the service does not decode bodies: send it without `content-encoding`")]
+        #[error("the body is encoded ({content_encoding}), but the service does not decode bodies: send it without `content-encoding`")]
         #[hint("Send the body without `Content-Encoding`: switch off request compression in your HTTP client.")]
         #[answer(UNSUPPORTED_MEDIA_TYPE, Sdks::None)]
         UnsupportedContentEncoding { content_encoding: String },
@@ -77,8 +77,7 @@ macro_rules! requests {
         #[answer(INTERNAL_SERVER_ERROR, Sdks::None)]
         InternalError,
 
-        /// The service is overloaded or needs more time for the change, or concurrent changes
-        /// conflicted.
+        /// The service is overloaded or needs more time, or concurrent changes conflicted.
         #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
         #[hint("Retry after the number of seconds in `Retry-After`.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::None)]

@@ -94,7 +94,7 @@ macro_rules! sessions {
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidPollingCode,
 
-        /// The user has not yet confirmed or refused the sign-in of the device.
+        /// The user has not yet confirmed or refused the device's sign-in.
         #[error("the user has neither confirmed nor refused the sign-in yet")]
         #[hint("Poll again after the `interval`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -106,16 +106,15 @@ macro_rules! sessions {
         #[answer(BAD_REQUEST, Sdks::None)]
         SlowDown,
 
-        /// Nobody confirmed the sign-in of the device in time, or the confirmation is no longer
-        /// valid.
+        /// Nobody confirmed the device's sign-in in time, or the confirmation is no longer valid.
         #[error("the device code has expired, or its confirmation is no longer valid; start again")]
         #[hint("Start again with `POST /api/v1/auth/oauth/device_authorization`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         DeviceCodeExpired,
 
-        /// The sign-in of the device was refused.
-        #[error("the sign-in of the device was refused")]
-        #[hint("Tell the user; start again if the user wants to.")]
+        /// The device's sign-in was refused.
+        #[error("the device's sign-in was refused")]
+        #[hint("Tell the user, and start again if they want to.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         DeviceDenied,
 
@@ -126,8 +125,7 @@ macro_rules! sessions {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidLoginCode,
 
-        /// The sign-in of the command-line tool does not have an anonymous session, or that session
-        /// has ended.
+        /// The command-line tool's sign-in has no anonymous session, or that session has ended.
         #[error("the sign-in has no anonymous session, or that session has ended")]
         #[hint("In the browser, sign in and confirm with the refresh token.")]
         #[answer(BAD_REQUEST, Sdks::None)]

@@ -15,7 +15,7 @@ macro_rules! sign_in {
         #[answer(FORBIDDEN, Sdks::All)]
         SignUpRejected { message: String },
 
-        /// The project requires a solved bot challenge, but the request does not have a valid one.
+        /// The project requires a solved bot challenge, but the request has no valid one.
         #[error("a bot challenge must be solved first")]
         #[hint("Show the project's challenge, and repeat the request with `bot_challenge_token`.")]
         #[answer(CONFLICT, Sdks::Since2_8_108)]
@@ -29,7 +29,7 @@ macro_rules! sign_in {
 
         /// The project does not use proof of work as its bot challenge.
         #[error("the project does not use proof of work as its bot challenge")]
-        #[hint("Set the project's `config.bot_challenge.provider` to `altcha`, or use the challenge that is configured.")]
+        #[hint("Set the project's `config.bot_challenge.provider` to `altcha`, or use the configured challenge.")]
         #[answer(FORBIDDEN, Sdks::None)]
         BotChallengeNotEnabled,
 
@@ -78,7 +78,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         UserHasPassword,
 
-        /// The current password given by the signed-in user is wrong.
+        /// The current password is wrong.
         #[error("the password is wrong")]
         #[hint("Ask the user to try again, or to reset the password by email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -144,8 +144,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user does not have an authenticator app; without one, recovery codes have nothing to
-        /// replace.
+        /// The user has no authenticator app, so recovery codes have nothing to stand in for.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -181,7 +180,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::All)]
         PasskeyRegistrationFailed { message: String },
 
-        /// The browser's response does not prove the possession of a passkey.
+        /// The browser's response does not prove that the user has a passkey.
         #[error("the passkey was not accepted: {message}")]
         #[hint("Ask the user to try again with new options or sign in another way; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]

@@ -28,7 +28,7 @@ macro_rules! teams {
         TooManyTeamMemberships { max: usize },
 
         /// The team owns projects, so it cannot be deleted, and its last member cannot leave it.
-        #[error("team {team_id} owns projects, which nobody could administer without it")]
+        #[error("team {team_id} owns projects that nobody else could administer")]
         #[hint("First transfer the projects to another team, or delete them.")]
         #[answer(CONFLICT, Sdks::None)]
         TeamOwnsProjects { team_id: String },
@@ -41,7 +41,7 @@ macro_rules! teams {
 
         /// The user is already a member of the team.
         #[error("the user is already a member of the team")]
-        #[hint("Nothing needs to be done.")]
+        #[hint("No action is needed.")]
         #[answer(CONFLICT, Sdks::All)]
         TeamMembershipAlreadyExists,
 
@@ -81,8 +81,8 @@ macro_rules! teams {
         #[answer(NOT_FOUND, Sdks::All)]
         PermissionNotFound { permission_id: String },
 
-        /// The permission is for another scope: a team permission instead of a project permission,
-        /// or the reverse.
+        /// The permission has the other scope: it is a team permission instead of a project
+        /// permission, or the reverse.
         #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
         #[hint("Use the operation for the permission's scope, which is in `details`.")]
         #[answer(NOT_FOUND, Sdks::All)]
@@ -92,7 +92,7 @@ macro_rules! teams {
             actual_scope: String,
         },
 
-        /// A permission that this permission should contain does not exist.
+        /// A permission that this one should contain does not exist.
         #[error("the contained permission {permission_id} does not exist")]
         #[hint("Define the contained permission first.")]
         #[answer(BAD_REQUEST, Sdks::All)]

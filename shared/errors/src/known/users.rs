@@ -35,7 +35,7 @@ macro_rules! users {
 
         /// The address is already verified.
         #[error("the address is already verified")]
-        #[hint("Nothing needs to be done.")]
+        #[hint("No action is needed.")]
         #[answer(CONFLICT, Sdks::All)]
         EmailAlreadyVerified,
 
@@ -47,7 +47,7 @@ macro_rules! users {
 
         /// Another user signs in with this address.
         #[error("another user signs in with this address")]
-        #[hint("Use another address, or let the other user release this one.")]
+        #[hint("Use another address, or have the other user give this one up.")]
         #[answer(CONFLICT, Sdks::All)]
         ContactChannelAlreadyUsedForAuthBySomeoneElse {
             r#type: &'static str,
@@ -75,7 +75,7 @@ macro_rules! users {
 
         /// The image does not exist.
         #[error("the image does not exist")]
-        #[hint("Read the user or team again for its current image.")]
+        #[hint("Read the user or team again to get its current image.")]
         #[answer(NOT_FOUND, Sdks::None)]
         ProfileImageNotFound,
 

@@ -21,7 +21,7 @@ macro_rules! webhooks {
         #[answer(BAD_REQUEST, Sdks::None)]
         WebhookUrlNotAllowed { reason: &'static str },
 
-        /// The endpoint does not have this delivery; deliveries are kept for 30 days.
+        /// The endpoint has no such delivery; deliveries are kept for 30 days.
         #[error("the delivery does not exist, or was deleted after 30 days")]
         #[hint("Check the id and the endpoint; list the deliveries of the endpoint.")]
         #[answer(NOT_FOUND, Sdks::None)]
