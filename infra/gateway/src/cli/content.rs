@@ -17,9 +17,9 @@ use crate::say::say;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Replace all content with a folder's: site.toml, apps.toml, blog/*.md, and the images they
-    /// refer to. Only changes are written. Posts with `draft = true` are checked, but not
-    /// published; a post with a future date appears at that time
+    /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md, and the images
+    /// they refer to. Only changes are written. Posts with `draft = true` are checked but not
+    /// published; posts with a future date appear on that date
     Publish {
         folder: PathBuf,
         /// The site's URL, the base of the URLs in its content. Default: the URL that serves the
@@ -68,13 +68,13 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
         folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
-        say!("Without --images, previews of links have no pictures: name the bucket, the output ImagesBucket of the stack");
+        say!("Without --images, link previews have no pictures: name the bucket, the stack's output ImagesBucket");
     }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");
         return Ok(());
     };
-    let place = site_url.map_or_else(|| "at the URL from which it is served".to_owned(), |url| format!("at {url}"));
+    let place = site_url.map_or_else(|| "at the URL that serves it".to_owned(), |url| format!("at {url}"));
     let later = folder.content.blog_posts.iter().filter(|post| !post.is_public(now)).count();
     let later = if later == 0 { String::new() } else { format!(" ({later} of them will appear later)") };
     let (apps, posts) = (folder.content.apps.len(), folder.content.blog_posts.len());
@@ -94,10 +94,10 @@ async fn history(store: &Store) -> anyhow::Result<()> {
 async fn roll_back(tools: &Tools, to: Option<u64>) -> anyhow::Result<()> {
     match (tools.store.roll_back(to, tools.clock.now()).await?, to) {
         (Some(kept), _) => {
-            say!("Publication {} of {} is shown again", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+            say!("Restored publication {} of {}", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
             Ok(())
         }
         (None, Some(number)) => bail!("publication {number} is not among the last {KEPT}, which `gateway content history` lists"),
-        (None, None) => bail!("there is no earlier publication to return to: publish the content that should be shown"),
+        (None, None) => bail!("there is no earlier publication to restore: publish the content that you want"),
     }
 }

@@ -12,7 +12,7 @@ use crate::doctor::{Deployment, Report, examine};
 #[derive(Args)]
 pub(super) struct Options {
     /// Base URL of the API; if given, its operations are called to check that their functions
-    /// answer
+    /// respond
     #[arg(long, env = "GATELET_API_URL", value_name = "URL")]
     api_url: Option<String>,
     /// Address or domain that emails are sent from

@@ -9,16 +9,16 @@ use model::limit::Rule;
 /// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. Functions
 /// read only `GATELET_CONSOLE`.
 const OWN: &str = "
-| `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
+| `GATELET_DATA` | the gateway's data folder, like `--data` | `.gatelet` |
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | generated at the first start |
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | generated at the first start |
 | `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | generated at the first start |
-| `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses as well, as `--remote-pages` | none |
-| `GATELET_TRUSTED_PROXIES` | networks of proxies, separated by commas, whose `X-Forwarded-For` names the client, as `--trusted-proxy` | none |
+| `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses, too, like `--remote-pages` | none |
+| `GATELET_TRUSTED_PROXIES` | proxy networks, separated by commas, whose `X-Forwarded-For` names the client, like `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | generated at the first start |
-| `GATELET_LOG` | what is logged: `off`, `error`, `warn`, `info`, `debug`, `trace`, or for single modules `warn,gateway=debug` | `warn,dynoxide=error` |
-| `GATELET_HEALTH_URL` | the gateway that `gateway health` asks | `http://127.0.0.1:8787` |
-| `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
+| `GATELET_LOG` | what to log: `off`, `error`, `warn`, `info`, `debug`, `trace`, or levels for single modules, such as `warn,gateway=debug` | `warn,dynoxide=error` |
+| `GATELET_HEALTH_URL` | the gateway that `gateway health` checks | `http://127.0.0.1:8787` |
+| `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile in the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
 /// Variables set only by the gateway itself, its tests, and the script that runs them.

@@ -1,4 +1,4 @@
-//! `gateway health`: its exit status says whether a gateway answers. The images have no shell, so
+//! `gateway health`: its exit status says whether a gateway responds. The images have no shell, so
 //! their health checks need this command.
 
 use std::time::Duration;

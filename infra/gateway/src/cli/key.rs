@@ -45,7 +45,7 @@ pub(super) struct Create {
     /// A publishable client key
     #[arg(long)]
     client: bool,
-    /// A server key for every operation
+    /// A server key without limits
     #[arg(long)]
     server: bool,
     /// An admin key
@@ -66,7 +66,7 @@ impl Command {
         match self {
             Self::List { common: CommonOptions { of, output } } => {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
-                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
+                let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("the answer of {KEYS} is not a list") };
                 let now = Clock::system().now();
                 output.list(["ID", "DESCRIPTION", "KEYS", "PERMISSIONS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }

@@ -83,16 +83,16 @@ enum Command {
     Export(transfer::Export),
     /// Import a folder into the table
     Import(transfer::Import),
-    /// Reseal the values that were sealed with the previous deployment secret,
-    /// `GATELET_SECRET_PREVIOUS`, with the current one, `GATELET_SECRET`
+    /// Reseal all values sealed with the previous deployment secret (`GATELET_SECRET_PREVIOUS`)
+    /// with the current one (`GATELET_SECRET`)
     Reseal,
     /// List the environment variables
     #[command(long_about = environment::text())]
     Environment,
-    /// Check that a gateway answers; the result is the exit status
+    /// Check that a gateway responds; the exit status is the result
     Health(health::Options),
     /// Check a deployment: table, backups, providers, secret, functions and emails; fails if
-    /// something is broken
+    /// anything is broken
     Doctor(doctor::Options),
 }
 

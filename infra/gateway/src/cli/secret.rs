@@ -66,7 +66,7 @@ fn advice(data: &Data) -> String {
     let file = data.secret_file();
     let file = file.display();
     format!(
-        "copy the file `secret` from the folder that the data comes from to {file}, or set GATELET_SECRET to the secret; if you are \
+        "copy the file `secret` from the data's original folder to {file}, or set GATELET_SECRET to the secret; if you are \
          replacing the secret, set GATELET_SECRET_PREVIOUS to the previous one. If the secret is lost, start with --secret-lost: \
          authenticator apps and providers' secrets then remain unreadable, and audit logs can no longer be verified"
     )

@@ -46,8 +46,8 @@ pub(super) struct Options {
     /// sign requests with the credentials in the file `dynamodb.env` of the data folder
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,
-    /// Take the client's address from `X-Forwarded-For` in requests from this proxy network
-    /// (10.0.0.0/8); can be repeated, and implies `--no-pages`
+    /// Take the client's address from `X-Forwarded-For` in requests from this proxy network, such
+    /// as 10.0.0.0/8; can be repeated, and implies `--no-pages`
     #[arg(long = "trusted-proxy", value_name = "CIDR")]
     trusted_proxies: Vec<Network>,
     /// Rate limits: `standard` as in a deployment, `generous` for a hundred times that, or `off`;
@@ -56,13 +56,13 @@ pub(super) struct Options {
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
     /// Cache a project and its key for this many seconds, 0 to 10, instead of reading both for
-    /// every request. Revoked keys and old settings remain in effect for that time
+    /// every request. Revoked keys and old settings remain in effect that long
     #[arg(long, value_name = "SECONDS", env = "GATELET_PROJECT_CACHE_SECONDS", default_value = "0")]
     project_cache_seconds: String,
     /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
-    /// Show the console, the inbox and the outbox to connections from other addresses as well, as a
+    /// Show the console, the inbox and the outbox to connections from other addresses, too, as a
     /// container requires. Clients need the page key, and must still use the name `localhost`. Same
     /// as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
@@ -72,7 +72,7 @@ pub(super) struct Options {
     /// `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
-    /// Serve data with a new deployment secret after its own was lost. Authenticator apps and
+    /// Start with a new deployment secret because the data's own was lost. Authenticator apps and
     /// providers' secrets remain unreadable, and audit logs can no longer be verified
     #[arg(long)]
     secret_lost: bool,
@@ -91,8 +91,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     }
     if cfg!(panic = "abort") {
         tracing::warn!(
-            "this binary was built with the Cargo profile `release`, which is for the Lambda functions and makes a panic end the \
-             process: build the gateway with --profile gateway"
+            "this binary was built with the Cargo profile `release`, which is for the Lambda functions: a panic would end the process, so \
+             build the gateway with --profile gateway"
         );
     }
     let trusted = trusted_proxies(&options)?;

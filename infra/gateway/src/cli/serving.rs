@@ -38,7 +38,7 @@ impl RunningGateway {
         }
         let server = tokio::spawn(api.run(stopped));
         signal.await;
-        say!("Stopping after running requests have finished");
+        say!("Stopping once running requests have finished");
         stop.send_replace(true);
         // The wait is limited, so that a client cannot keep the gateway alive with an open request.
         // Stopping is then safe: acknowledged writes are already durable.

@@ -28,8 +28,8 @@ const HEADING: &str = "Data";
 /// Selects the data that a command works on.
 #[derive(Args, Clone)]
 pub(super) struct Target {
-    /// Folder of the gateway's data. Only one gateway can serve it at a time; other commands can
-    /// run at the same time [default: .gatelet]
+    /// The gateway's data folder. Only one gateway can serve it at a time, but other commands can
+    /// use it meanwhile [default: .gatelet]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
     pub(super) data: Option<PathBuf>,
     /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
@@ -64,7 +64,7 @@ impl Target {
     /// login` the same command would work on a deployment.
     pub(super) fn announce(&self) {
         if self.data.is_none() {
-            eprintln!("on the data in {}", self.folder().display());
+            eprintln!("using the data in {}", self.folder().display());
         }
     }
 }

@@ -89,7 +89,7 @@ impl Export {
             Some(state) => state,
             // An empty file has nothing to lose.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
-                bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
+                bail!("{} contains items.jsonl, but no export.json with the progress of an export: choose another folder", folder.display())
             }
             None => {
                 // Saved before any items, so that an export can be resumed even if stopped during
@@ -177,7 +177,7 @@ async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
         if let Some(project) = project_in(&line?)?
             && deleted.contains(&project)
         {
-            bail!("project {project} is still being deleted; try again once a worker has completed that");
+            bail!("project {project} is still being deleted; try again once a worker has finished");
         }
     }
     Ok(())
@@ -204,7 +204,7 @@ impl Tally {
         let Self { written, identical, different } = self;
         if let Some(first) = different.first() {
             bail!(
-                "{} of {items} items, for example {first}, exist and differ; they were kept. {written} items were written. \
+                "{} of {items} items, such as {first}, already exist and differ; they were kept. {written} items were written. \
                  To replace the existing items, add --overwrite",
                 different.len()
             );

@@ -81,7 +81,7 @@ pub(crate) fn succeeds(output: &Output) -> String {
 pub(crate) fn fails(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     let stderr = match stderr.split_once('\n') {
-        Some((first, rest)) if first.starts_with("on ") => rest.to_owned(),
+        Some((first, rest)) if first.starts_with("using ") => rest.to_owned(),
         _ => stderr,
     };
     assert_eq!(output.status.code(), Some(1), "{stderr}");

@@ -10,7 +10,7 @@ use super::super::tools::Target;
 use crate::say::say;
 
 const LOG: &str = "/internal/audit-log";
-/// Entries that an export reads at once.
+/// The number of entries that an export reads at once.
 const AT_ONCE: usize = 100;
 
 #[derive(Args)]
@@ -32,7 +32,7 @@ pub(crate) struct List {
     /// Only entries before this time (RFC 3339)
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
-    /// How many entries to print at most
+    /// Maximum number of entries to print
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub(crate) struct CommonOptions {
 pub(crate) struct ListOptions {
     #[command(flatten)]
     pub(crate) of: ProjectChoice,
-    /// How many items to print at most
+    /// Maximum number of items to print
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
     #[command(flatten)]
@@ -120,7 +120,7 @@ impl Administrator {
             parameters.append_pair("cursor", cursor);
         }
         let mut page = self.get(&format!("{path}?{}", parameters.finish())).await?;
-        let Value::Array(items) = page["items"].take() else { bail!("{path} does not answer with a list") };
+        let Value::Array(items) = page["items"].take() else { bail!("the answer of {path} is not a list") };
         let next = page["pagination"]["next_cursor"].as_str().map(str::to_owned);
         Ok((items, next))
     }
@@ -132,7 +132,7 @@ impl Administrator {
             let (items, next) = self.page(path, query, limit - found.len(), cursor.as_deref()).await?;
             found.extend(items);
             match next {
-                Some(_) if found.len() >= limit => eprintln!("there are more: --limit {} shows up to that many", limit.saturating_mul(2)),
+                Some(_) if found.len() >= limit => eprintln!("there are more: try --limit {}", limit.saturating_mul(2)),
                 Some(_) => {
                     cursor = next;
                     continue;
@@ -150,7 +150,7 @@ impl Administrator {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;
         }
-        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither a user id nor an email address") };
         let query = [("starts_with", email.to_string()), ("include_restricted", "true".to_owned())];
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
@@ -192,7 +192,7 @@ async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {
         [project] => project_id(project["id"].as_str().context("the project has no id")?),
-        [] => bail!("your teams own no project at {}: `gateway project create NAME` creates one", session.url()),
+        [] => bail!("your teams own no projects at {}: `gateway project create NAME` creates one", session.url()),
         more => bail!("your teams own {} projects: name one with --project ID (`gateway project list` shows them)", more.len()),
     }
 }

@@ -25,8 +25,8 @@ pub(crate) struct Call {
     /// project
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// Body of the request, as JSON; `-` reads it from standard input, which suits bodies with
-    /// secrets
+    /// Body of the request, as JSON; `-` reads it from standard input, which keeps secrets off the
+    /// command line
     #[arg(long, value_name = "JSON")]
     body: Option<String>,
 }

@@ -39,7 +39,7 @@ impl Logins {
     }
 
     fn write(&self) -> anyhow::Result<()> {
-        let file = Self::file().context("there is no place for the session: set HOME, or XDG_CONFIG_HOME to an absolute path")?;
+        let file = Self::file().context("there is nowhere to save the session: set HOME, or XDG_CONFIG_HOME to an absolute path")?;
         let folder = file.parent().with_context(|| format!("the path {} has no parent folder", file.display()))?;
         private_folder(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         write_private(&file, &serde_json::to_string(self)?)

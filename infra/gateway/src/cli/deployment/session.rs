@@ -40,7 +40,7 @@ impl Session {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
             None if target.table.is_some() || target.data.is_some() => None,
-            None => Logins::read()?.find(None).inspect(|login| eprintln!("on {}", login.url)),
+            None => Logins::read()?.find(None).inspect(|login| eprintln!("using {}", login.url)),
         };
         match login {
             Some(login) => Self::open(login).await.map(Some),
@@ -61,12 +61,12 @@ impl Session {
     fn from_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
-            bail!("not signed in, and {} has no data of a gateway: `gateway login URL` signs in to a deployment", folder.display());
+            bail!("not signed in, and {} is not a gateway's data folder: `gateway login URL` signs in to a deployment", folder.display());
         };
         let Some(url) = Data::holder(folder).and_then(|holder| holder.url) else {
             bail!(
-                "this command asks a gateway, and none serves the data in {}: start it (`gateway serve`), or sign in to a deployment \
-                 (`gateway login URL`)",
+                "this command needs a running gateway, and none serves the data in {}: start one (`gateway serve`), or sign in to a \
+                 deployment (`gateway login URL`)",
                 folder.display()
             );
         };

@@ -44,7 +44,7 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
     let teams = session.own(Method::GET, "/teams?user_id=me", None).await?;
     match teams["items"].as_array().map_or(&[][..], Vec::as_slice) {
         [team] => Ok(text(&team["id"])),
-        [] => bail!("only teams own projects, and you are in no team of the project `internal`: ask a member to add you to one"),
+        [] => bail!("only teams own projects, and you are not in any team of the project `internal`: ask a member to add you to one"),
         more => {
             let teams: Vec<String> = more.iter().map(|team| format!("{} ({})", text(&team["id"]), text(&team["display_name"]))).collect();
             bail!("you are in several teams ({}): choose one with --team ID", plain(&teams.join(", ")))
@@ -55,7 +55,7 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
 pub(super) async fn transfer(mut session: Session, id: &str, team: &str) -> anyhow::Result<()> {
     let body = json!({ "project_id": project_id(id)?, "new_team_id": team });
     session.own(Method::POST, "/internal/projects/transfer", Some(&body)).await?;
-    say!("team {} owns project {} at {}", plain(team), plain(id), session.url());
+    say!("team {} now owns project {} at {}", plain(team), plain(id), session.url());
     Ok(())
 }
 

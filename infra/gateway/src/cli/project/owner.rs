@@ -61,7 +61,7 @@ pub(super) async fn transfer(tools: &Tools, row: ProjectRow, owner: &str) -> any
         Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: try again", project.id),
         Err(error) => return Err(error.into()),
     }
-    say!("the team {:?} ({}) owns project {}", team.display_name, team.id, project.id);
+    say!("the team {:?} ({}) now owns project {}", team.display_name, team.id, project.id);
     Ok(())
 }
 
@@ -74,7 +74,7 @@ async fn find_team(tools: &Tools, owner: &str) -> anyhow::Result<Team> {
         let user = user(tools, internal, owner).await?;
         match tools.store.memberships(internal, user.id).await?[..] {
             [ref only] => only.team_id,
-            [] => bail!("{owner} is in no team of the project `internal`: `gateway team add TEAM {owner}` adds users to teams"),
+            [] => bail!("{owner} is not in any team of the project `internal`: `gateway team add TEAM {owner}` adds users to teams"),
             _ => bail!("{owner} is in several teams: name one by its id, which `gateway team list` shows"),
         }
     };

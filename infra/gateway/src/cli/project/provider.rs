@@ -29,7 +29,7 @@ const STANDARD_INPUT: &str = "-";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Add a provider, or change it, and print the redirect URI to register there. An OpenID issuer
+    /// Add or change a provider, and print the redirect URI to register with it. An OpenID issuer
     /// is tested first
     Set {
         /// The project
@@ -100,7 +100,7 @@ fn encoded(id: &str) -> String {
 
 fn show_redirect(output: &Output, redirect_uri: &str) {
     if !output.is_json() {
-        say!("register this redirect URI at the provider: {}", plain(redirect_uri));
+        say!("register this redirect URI with the provider: {}", plain(redirect_uri));
     }
 }
 

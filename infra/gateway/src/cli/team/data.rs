@@ -86,9 +86,9 @@ pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyh
     let id = if let Ok(id) = UserId::parse(text) {
         id
     } else {
-        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither a user id nor an email address") };
         let claim = tools.store.email_claim(project, &email).await?.filter(|claim| claim.is_verified);
-        claim.ok_or_else(|| anyhow!("no user of project {project} signs in with {email}, verified"))?.user_id
+        claim.ok_or_else(|| anyhow!("no user of project {project} signs in with the verified address {email}"))?.user_id
     };
     let row = tools.store.user(project, id).await?;
     Ok(row.ok_or_else(|| anyhow!("project {project} has no user {id}"))?.user)

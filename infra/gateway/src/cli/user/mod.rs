@@ -32,7 +32,7 @@ pub(super) enum Command {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// List users of a deployment, in the order of their sign-ups
+    /// List users of a deployment, oldest first
     List(api::List),
     /// Show a user of a deployment
     Show(api::UserChoice),

@@ -186,7 +186,7 @@ async fn an_unverified_address_names_nobody() {
     world.says(&["user", "set", &eve, "primary_email_verified=true"]);
     let said = world.fails(&["team", "remove", team, "grace@example.com"]);
     assert!(said.contains("several users") && said.contains(&eve) && said.contains(grace), "{said}");
-    assert!(world.fails(&["user", "show", "grace"]).contains("neither the id of a user nor an email address"));
+    assert!(world.fails(&["user", "show", "grace"]).contains("neither a user id nor an email address"));
 }
 
 #[tokio::test]

@@ -79,10 +79,10 @@ async fn commands_say_what_they_work_on_unless_they_name_it() {
         succeeds(&output);
         String::from_utf8(output.stderr).unwrap()
     };
-    assert_eq!((list(&[]).as_str(), list(&["--data", &data]).as_str()), ("on the data in .gatelet\n", ""));
+    assert_eq!((list(&[]).as_str(), list(&["--data", &data]).as_str()), ("using the data in .gatelet\n", ""));
     signs_in(&gateway, &folder, &ada).await;
-    let here = format!("on {}\n", gateway.url);
+    let here = format!("using {}\n", gateway.url);
     assert_eq!((list(&[]), list(&["--api", &gateway.url]), list(&["--data", &data])), (here, String::new(), String::new()));
     succeeds(&run(&folder, &["logout"]));
-    assert_eq!(list(&[]), "on the data in .gatelet\n");
+    assert_eq!(list(&[]), "using the data in .gatelet\n");
 }
