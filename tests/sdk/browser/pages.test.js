@@ -114,7 +114,7 @@ test("keys and emails are only shown on this machine", async () => {
 
 test("the printed link opens the pages permanently, and the key is not exposed", async (t) => {
   const it = await open(t, "/inbox", { startPage: undefined });
-  await it.page.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  await it.page.getByRole("heading", { name: "Open this page with its link" }).waitFor();
   for (const colorScheme of ["light", "dark"]) {
     await it.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await isAccessible(it.page, `without the key, ${colorScheme}`);

@@ -109,7 +109,7 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     };
     let project = deployment.store.projects().await.ok().and_then(|projects| projects.into_iter().next());
     let (Some(api_url), Some(project)) = (&deployment.api_url, project) else {
-        return report.warn("secret", "long enough, but not compared with the functions' secret, which requires --api-url and a project");
+        return report.warn("secret", "long enough, but not compared with the functions' secret: that requires --api-url and a project");
     };
     let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
     let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false, false));
@@ -117,7 +117,7 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     let found = async { client().ok()?.get(&url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     match found["keys"].as_array() {
-        None => report.fail("secret", format!("the keys derived from the functions' secret cannot be read at {url}")),
+        None => report.fail("secret", format!("cannot read the keys derived from the functions' secret at {url}")),
         Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
             report.ok("secret", "GATELET_SECRET is the functions' secret")
         }

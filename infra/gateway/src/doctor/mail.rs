@@ -30,7 +30,7 @@ async fn examine_account(client: &SesApi, report: &mut Report<impl Write>) -> io
     match client.get_account().await {
         Err(error) => report.warn("email", format!("cannot query SES: {}", with_causes(&error))),
         Ok(account) if !account.sending_enabled => {
-            report.fail("email", "sending is disabled for the account: the account dashboard of SES shows the reason")
+            report.fail("email", "sending is disabled for the account: see the reason in the SES account dashboard")
         }
         Ok(account) if !account.production_access_enabled => {
             report.warn("email", "the account is in the SES sandbox and can only send to verified addresses: request production access")
@@ -70,7 +70,7 @@ async fn examine_events(client: &SesApi, name: &str, report: &mut Report<impl Wr
             if is_fit {
                 report.ok("email events", format!("{name} sends them to EventBridge"))
             } else {
-                report.warn("email events", format!("{name} sends none to EventBridge: bounces and complaints go unnoticed"))
+                report.warn("email events", format!("{name} sends none to EventBridge, so bounces and complaints go unnoticed"))
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Checks a deployment, with a line for each result.
 //!
-//! The checks run from outside, with an operator's rights, and cover everything that a deployment
-//! does not guarantee: a table may have been restored from a backup without its settings, senders
-//! are verified by hand, and even a deployed stack may not answer.
+//! The checks run from outside, with an operator's rights, and cover everything that deploying does
+//! not guarantee: a table may have been restored from a backup without its settings, senders are
+//! verified by hand, and even a deployed stack may not answer.
 
 mod deployment;
 mod functions;

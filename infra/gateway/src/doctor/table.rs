@@ -109,7 +109,7 @@ async fn examine_expiry(store: &Store, report: &mut Report<impl Write>) -> io::R
     let is_on = found.as_ref().and_then(|ttl| ttl.time_to_live_status()) == Some(&TimeToLiveStatus::Enabled);
     match found.as_ref().and_then(|ttl| ttl.attribute_name()) {
         Some(table::TTL) if is_on => report.ok("expiry", format!("items expire by {}", table::TTL)),
-        _ => report.warn("expiry", "off, or by another attribute: expired items stay and are billed; `aws dynamodb update-time-to-live`"),
+        _ => report.warn("expiry", "off, or by another attribute: expired items are kept and billed; `aws dynamodb update-time-to-live`"),
     }
 }
 
@@ -117,7 +117,7 @@ async fn examine_backups(store: &Store, report: &mut Report<impl Write>) -> io::
     let found = store.client().call(DescribeContinuousBackupsInput::builder().table_name(store.table())).await;
     let status = |backups: ContinuousBackupsDescription| backups.point_in_time_recovery_description?.point_in_time_recovery_status;
     match found.map(|answer| answer.continuous_backups_description.and_then(status)) {
-        Ok(Some(PointInTimeRecoveryStatus::Enabled)) => report.ok("backups", "the table can be restored to any second of the last weeks"),
+        Ok(Some(PointInTimeRecoveryStatus::Enabled)) => report.ok("backups", "restorable to any second of the backup period"),
         Ok(_) => report.warn("backups", "off: lost data cannot be restored; `aws dynamodb update-continuous-backups`"),
         Err(error) => report.warn("backups", format!("cannot be read: {}", with_causes(&error))),
     }
@@ -136,6 +136,6 @@ pub(super) async fn examine_content(store: &Store, report: &mut Report<impl Writ
     };
     match late {
         0 => report.ok("outbox", "no email or broadcast is overdue"),
-        _ => report.fail("outbox", format!("{late} emails or broadcasts have been due for ten minutes or more: are the workers running?")),
+        _ => report.fail("outbox", format!("{late} emails or broadcasts are overdue by ten minutes or more: are the workers running?")),
     }
 }

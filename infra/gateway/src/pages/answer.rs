@@ -28,7 +28,7 @@ pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response
 
 pub(super) fn failed(error: &anyhow::Error) -> Response {
     tracing::error!(error = format!("{error:#}"), "cannot answer a request for a page");
-    (StatusCode::INTERNAL_SERVER_ERROR, "The gateway failed to answer this request: its log has the reason.\n").into_response()
+    (StatusCode::INTERNAL_SERVER_ERROR, "The gateway failed to answer this request; see its log.\n").into_response()
 }
 
 /// A response with a picture of a document. Browsers must revalidate a cached picture, which may

@@ -45,7 +45,7 @@ fn document(pages: &Pages, path: &str) -> Response {
 
 fn missing(pages: &Pages) -> Response {
     let links = [Link::new("Documents", "/docs"), Link::new("API reference", "/docs/api")];
-    pages.message(StatusCode::NOT_FOUND, "This document does not exist", "It may have moved; see the list of documents.", &links)
+    pages.message(StatusCode::NOT_FOUND, "This document does not exist", "It may have moved. See the list of documents.", &links)
 }
 
 impl Pages {

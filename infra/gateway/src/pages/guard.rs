@@ -44,7 +44,7 @@ enum Refusal {
 impl Refusal {
     fn title(self) -> &'static str {
         match self {
-            Self::NoKey => "Open this page by its link",
+            Self::NoKey => "Open this page with its link",
             _ => "Not available here",
         }
     }
@@ -55,12 +55,12 @@ impl Refusal {
             Self::OtherMachine => "This page is only available on the machine that the gateway runs on, at localhost.",
             Self::PassedOn => "This page contains keys and emails, so it is not available through a proxy.",
             Self::OtherSite => {
-                "Another site or app linked here, or the browser does not say which page did. Pages that show keys and emails only open \
+                "Another site or app linked here, or the browser does not say which page did. Pages that show keys and emails open only \
                  from this gateway."
             }
             Self::NoKey => {
-                "This page shows keys and emails, so each browser must first open it by a link with a key. The gateway prints the link when it \
-                 starts (“Start page”), and the command “gateway pages” prints it again."
+                "This page shows keys and emails, so each browser must first open it with a link that contains a key. The gateway prints \
+                 the link when it starts (“Start page”), and the command “gateway pages” prints it again."
             }
         }
     }
@@ -68,8 +68,8 @@ impl Refusal {
     fn text_for_programs(self) -> &'static str {
         match self {
             Self::NoKey => {
-                "The page key is required, as the header \"authorization: Bearer KEY\". It is GATELET_PAGE_KEY in keys.env of the gateway's \
-                 data folder; a gateway in memory prints it in the link to its start page."
+                "The page key is required, in the header \"authorization: Bearer KEY\". It is GATELET_PAGE_KEY in keys.env in the \
+                 gateway's data folder; a gateway in memory prints it in the link to its start page."
             }
             other => other.text(),
         }

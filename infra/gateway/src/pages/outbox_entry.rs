@@ -148,7 +148,7 @@ impl EntryForm {
             "cancel" => Ok(json!({ "cancel": true })),
             "send-now" => Ok(json!({ "scheduled_at_millis": now.as_millisecond() })),
             "schedule" => {
-                let at: Timestamp = format!("{}Z", self.at).parse().map_err(|_| Problems::in_field("at", "Write a date and a time."))?;
+                let at: Timestamp = format!("{}Z", self.at).parse().map_err(|_| Problems::in_field("at", "Enter a date and a time."))?;
                 Ok(json!({ "scheduled_at_millis": at.as_millisecond() }))
             }
             "edit" => {

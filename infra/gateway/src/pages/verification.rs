@@ -74,7 +74,7 @@ async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: R
         "VERIFICATION_CODE_EXPIRED" => ("This link has expired", "Ask the app for a new verification email."),
         "VERIFICATION_CODE_NOT_FOUND" | "SCHEMA_ERROR" => ("This link is not valid", "Ask the app for a new verification email."),
         "PUBLISHABLE_CLIENT_KEY_REQUIRED_FOR_PROJECT" => {
-            (FAILED, "The project requires a client key, which this page does not have: the app needs its own page.")
+            (FAILED, "The project requires a client key, which this page does not have: the app needs a page of its own.")
         }
         _ => (FAILED, body["error"].as_str().unwrap_or(AGAIN)),
     };
