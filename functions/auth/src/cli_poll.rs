@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::cli::fetch::{PollOutcome, poll};
 
 pub const ROUTE: Route = Route::post("auth-cli-poll", "/api/v1/auth/cli/poll")
-    .summary("Asks whether the sign-in of a command-line tool was confirmed, and fetches its session")
+    .summary("Checks whether the sign-in of a command-line tool was confirmed, and fetches its session")
     .limit(Limit::Poll)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::CliSignIn])

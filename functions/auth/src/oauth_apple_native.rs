@@ -99,7 +99,7 @@ async fn verify(app: &App, project: &Project, body: &AppleSignIn) -> Result<Valu
     let nonce = body.nonce.as_ref().map(|nonce| native_nonce(nonce));
     let expected = Expectations { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref(), shared: None };
     id_token::verify(Outgoing::new(&app.settings, &project.id), &body.id_token, &expected, app.clock.now()).await.map_err(|error| {
-        tracing::warn!(%error, project = %project.id, "an identity token of Apple was not accepted");
+        tracing::warn!(%error, project = %project.id, "an identity token from Apple was not accepted");
         match error {
             VerificationError::Token(_) => KnownError::InvalidAppleCredentials,
             VerificationError::Keys(_) => KnownError::OauthProviderTemporarilyUnavailable,

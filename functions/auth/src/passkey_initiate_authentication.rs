@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::passkeys::start::{StartedCeremony, check, start};
 
 pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/api/v1/auth/passkey/initiate-passkey-authentication")
-    .summary("Returns the options for a sign-in with a passkey")
+    .summary("Returns the options for signing in with a passkey")
     .admits(Admission::Restricted)
     .leaves_no_trail("a challenge does not change an account; the sign-in is recorded")
     .table(&[BatchGetItem, PutItem])

@@ -20,7 +20,7 @@ use crate::passkeys::start::{StartedCeremony, check, start};
 use crate::sign_in::authenticators::check_proof;
 
 pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api/v1/auth/passkey/initiate-passkey-registration")
-    .summary("Returns the options for the registration of a passkey")
+    .summary("Returns the options for registering a passkey")
     .leaves_no_trail("a challenge does not change an account; the registration is recorded")
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::PasskeyAuthenticationNotEnabled, ErrorCode::ReauthenticationRequired]);

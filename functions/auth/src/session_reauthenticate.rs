@@ -31,7 +31,7 @@ use crate::sign_in::old_password;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
-    .summary("Proves again that the session belongs to the signed-in user")
+    .summary("Reauthenticates the signed-in user")
     .limit(Limit::SignIn)
     .admits(Admission::Owing)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])

@@ -12,7 +12,7 @@ use crate::published::{START_PAGE, document};
 pub const ROUTE: Route = Route::get("content-get-home", "/")
     .content()
     .media(&["text/html"])
-    .summary("Returns the start page of the site, which leads to everything else")
+    .summary("Returns the start page of the site, which links to everything else")
     .table(&[TableAction::BatchGetItem]);
 
 pub async fn handle(State(app): State<App>) -> Result<ServedDocument, Problem> {

@@ -50,7 +50,7 @@ impl CreateApiKey {
         let Some(permissions) = &self.permissions else { return Ok(None) };
         let problem = |message: &str| Err(ROUTE.schema_error(&Problems::one("body.permissions", message)));
         if self.has_publishable_client_key || self.has_super_secret_admin_key {
-            return problem("can be set only for a set whose only key is a server key");
+            return problem("can be set only if the set has a server key and no other keys");
         }
         if permissions.is_empty() {
             return problem("must have at least one permission");

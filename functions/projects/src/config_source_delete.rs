@@ -14,7 +14,7 @@ use flows::literal::{SUCCESS, Success};
 use model::project::source::ConfigSource;
 
 pub const ROUTE: Route = Route::delete("projects-config-source-delete", "/api/v1/internal/config/source")
-    .summary("Unlinks the configuration from where it was pushed")
+    .summary("Unlinks the configuration from its source")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem]);
 
 pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> Result<Json<Success>, Error> {

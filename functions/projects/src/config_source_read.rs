@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("projects-config-source-read", "/api/v1/internal/config/source")
-    .summary("Returns where the configuration was pushed from")
+    .summary("Returns the source that the configuration was pushed from")
     .table(&[BatchGetItem]);
 
 #[derive(Serialize, ToSchema)]

@@ -16,7 +16,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("projects-sign-up-rules-test", "/api/v1/internal/sign-up-rules-test")
-    .summary("Evaluates the sign-up rules for an imagined sign-up")
+    .summary("Evaluates the sign-up rules for a hypothetical sign-up")
     .table(&[BatchGetItem])
     .writes_nothing();
 

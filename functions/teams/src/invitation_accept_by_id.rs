@@ -21,7 +21,7 @@ use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::{AcceptedInvitation, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
-    .summary("Joins a team through an invitation to a verified address")
+    .summary("Joins a team through an invitation sent to a verified address")
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)

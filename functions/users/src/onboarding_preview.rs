@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use wire::id::UserId;
 
 pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/internal/onboarding/preview-affected-users")
-    .summary("Lists the users whom a change of onboarding would restrict")
+    .summary("Lists the users whom a change to onboarding would restrict")
     .writes_nothing()
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);

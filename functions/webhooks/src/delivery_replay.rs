@@ -15,7 +15,7 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 use crate::endpoints::input::{found, lane};
 
 pub const ROUTE: Route = Route::post("webhooks-delivery-replay", "/api/v1/internal/webhook-endpoints/{id}/deliveries/{delivery_id}/replay")
-    .summary("Delivers an event to a webhook endpoint again")
+    .summary("Redelivers an event to a webhook endpoint")
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound, ErrorCode::WebhookDeliveryNotFound]);
 

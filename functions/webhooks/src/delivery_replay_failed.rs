@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use crate::endpoints::input::{EndpointPath, found, lane};
 
 pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1/internal/webhook-endpoints/{id}/replay-failed")
-    .summary("Delivers again the events whose delivery failed since a given time")
+    .summary("Redelivers the events whose delivery failed since a given time")
     .limit(Limit::WebhookReplay)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);

@@ -162,9 +162,9 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     }
     if is_content {
         success = success.header("ETag", header("Validator of the response, for `If-None-Match`."));
-        answers.insert(StatusCode::NOT_MODIFIED, Response::new("The response has not changed since the one that `If-None-Match` names."));
+        answers.insert(StatusCode::NOT_MODIFIED, Response::new("The response is still the one that `If-None-Match` names."));
         if operation.description.query.is_some() {
-            let elsewhere = ResponseBuilder::new().description("The number in the query is not written as in a link.");
+            let elsewhere = ResponseBuilder::new().description("The number in the query is not in the form that links use.");
             let location = header("The path without a query.");
             answers.insert(StatusCode::TEMPORARY_REDIRECT, elsewhere.header("Location", location).build());
         }

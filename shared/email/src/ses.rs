@@ -111,7 +111,7 @@ impl Ses {
     }
 
     fn not_sendable(&self) -> Outcome {
-        Outcome::Final(self.failure("REJECTED", "the email cannot be sent: no valid request can be made from it"))
+        Outcome::Final(self.failure("REJECTED", "the email cannot be sent: it does not make a valid request"))
     }
 
     fn unknown(&self) -> SendError {

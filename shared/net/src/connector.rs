@@ -99,7 +99,7 @@ where
                 Some(resolver) => check(resolver, &host).await?,
                 None => true,
             };
-            let unknown = |error| format!("{host} has no public address that is known here, and the proxy does not connect: {error}");
+            let unknown = |error| format!("{host} has no known public address, and the proxy does not connect to it: {error}");
             tunnel.call(uri).await.map_err(|error| if is_known { error.into() } else { unknown(error).into() })
         })
     }

@@ -42,8 +42,7 @@ fn senseless(error: ProfileError) -> AnswerError {
 impl Reader<'_> {
     /// The account in an ID token, with missing claims from userinfo.
     pub(crate) async fn read_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, AnswerError> {
-        let missing =
-            || AnswerError::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
+        let missing = || AnswerError::Misconfigured("the token response has no ID token: allow the client the scope openid".to_owned());
         let token = tokens.id_token.as_ref().ok_or_else(missing)?;
         let expected = Expectations {
             issuer: &source.issuer,

@@ -100,12 +100,12 @@ async fn verify_signature(
         && algorithms.contains(&jwt.algorithm.as_str())
         && let Some(is_signed) = verify_hmac(&jwt.algorithm, secret, jwt.signed.as_bytes(), &jwt.signature_bytes())
     {
-        return if is_signed { Ok(jwt.claims) } else { Err(senseless("its signature is not made with the client secret")) };
+        return if is_signed { Ok(jwt.claims) } else { Err(senseless("it was not signed with the client secret")) };
     }
     let algorithm = jwt.asymmetric().ok_or_else(|| misconfigured("its algorithm is not supported"))?;
     match metadata::verify(outgoing, expected.jwks_uri, (&jwt, algorithm), now).await.map_err(VerificationError::Keys)? {
         Verification::Signed => Ok(jwt.claims),
-        Verification::NoKey => Err(senseless("it was signed with none of the issuer's keys")),
+        Verification::NoKey => Err(senseless("it was not signed with any of the issuer's keys")),
         Verification::Forged => Err(senseless("its signature is not valid")),
     }
 }
@@ -130,7 +130,7 @@ fn check(claims: &Value, expected: &Expectations<'_>, now: f64) -> Result<(), Ve
     check_issuer(claims, expected)?;
     check_audience(claims, expected)?;
     if claims["sub"].as_str().is_none_or(str::is_empty) {
-        return Err(misconfigured("its `sub` is missing or not a text"));
+        return Err(misconfigured("its `sub` is missing or not a string"));
     }
     check_expiry(claims, now)?;
     // The issuer's clock may be ahead, so `iat` may be in the future.
@@ -171,10 +171,10 @@ fn check_audience(claims: &Value, expected: &Expectations<'_>) -> Result<(), Ver
         audience => (is_client(audience), false),
     };
     if !has_client {
-        return Err(misconfigured("its `aud` is missing or another client"));
+        return Err(misconfigured("its `aud` is missing or names another client"));
     }
     if has_others && !is_client(&claims["azp"]) {
-        return Err(misconfigured("it has several audiences, and its `azp` is missing or another client"));
+        return Err(misconfigured("it has several audiences, and its `azp` is missing or names another client"));
     }
     Ok(())
 }

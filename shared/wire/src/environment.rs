@@ -17,9 +17,9 @@ pub enum Error {
     InvalidTokenLife,
     /// The cost of password hashes is malformed, below OWASP's minimum or above the maximum.
     #[error(
-        "GATELET_PASSWORD_HASH must be `standard`, `low-memory`, `high-memory`, `strong`, or costs of argon2id such as \
-         `m=19456,t=2,p=1`: at least those of m=47104,t=1 or m=19456,t=2 or m=12288,t=3 or m=9216,t=4 or m=7168,t=5 (OWASP's \
-         minimum), at most m=262144 and t=16, and p=1"
+        "GATELET_PASSWORD_HASH must be `standard`, `low-memory`, `high-memory`, `strong`, or argon2id costs such as `m=19456,t=2,p=1`: at \
+         least those of m=47104,t=1 or m=19456,t=2 or m=12288,t=3 or m=9216,t=4 or m=7168,t=5 (OWASP's minimum), at most m=262144 and \
+         t=16, and p=1"
     )]
     InvalidPasswordHash,
     /// The time for which projects and keys are remembered is not a number, or is out of range.

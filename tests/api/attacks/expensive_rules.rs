@@ -63,7 +63,7 @@ async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_sho
         [0, 1, 2].map(status),
         [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status)))
     );
-    assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("may take together"), "{tested}");
+    assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("all rules of a project may take"), "{tested}");
     // The rules within the budget decide.
     let sign_up =
         async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();

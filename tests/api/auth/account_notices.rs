@@ -188,7 +188,7 @@ async fn merging_linking_and_unlinking_provider_accounts_is_notified() {
     assert_eq!(told(&app, ADA, 3).await, ["An account at acme was unlinked."]);
 
     let undone = press(&app, &link(&notices(&app, ADA).await[0])).await;
-    assert!(undone.text().contains("closed to everybody else"), "{}", undone.text());
+    assert!(undone.text().contains("locked out of your account"), "{}", undone.text());
     assert_eq!(user(&app, &ada.user_id).await["oauth_providers"], json!([]));
 }
 

@@ -77,7 +77,7 @@ test("the owner follows the email, presses the button, and is alone in the accou
   assert.equal(await w.tryPassword(owner.email, STOLEN), "ok");
 
   await it.page.getByRole("button", { name: "This wasn’t me" }).click();
-  await it.page.getByRole("heading", { name: "Your account is closed to everybody else" }).waitFor();
+  await it.page.getByRole("heading", { name: "Everybody else is locked out of your account" }).waitFor();
   it.check();
   assert.equal(await isIn(intruder), false);
   assert.equal(await isIn(owner), false);
@@ -113,7 +113,7 @@ test("the page is accessible, fits a phone, and works by keyboard alone", async 
   const it = await visit(t, browser, link, { javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
   await it.page.keyboard.press("Tab");
   await it.page.keyboard.press("Enter");
-  await it.page.getByRole("heading", { name: "Your account is closed to everybody else" }).waitFor();
+  await it.page.getByRole("heading", { name: "Everybody else is locked out of your account" }).waitFor();
   it.check();
   assert.equal(await isIn(intruder), false);
 });

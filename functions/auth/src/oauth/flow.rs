@@ -197,7 +197,7 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
 /// The error for users of a misconfigured provider. Only the log has the reason, which may be in
 /// the provider's words.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
-    let reason = "the log of the service says what is wrong".to_owned();
+    let reason = "see the service's log".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
 }
 

@@ -36,7 +36,7 @@ fn shared<'a>(app: &'a App, provider: &OAuthProvider) -> Result<&'a SharedClient
 fn not_shared(provider: &OAuthProvider) -> KnownError {
     tracing::error!(
         provider = provider.id,
-        "a project uses the deployment's client of this provider, which is not set: set the provider's GATELET_SHARED_* id and secret"
+        "a project uses the deployment's client for this provider, but there is none: set the provider's GATELET_SHARED_* id and secret"
     );
     KnownError::OauthProviderNotFoundOrNotEnabled
 }

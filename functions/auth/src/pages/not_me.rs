@@ -48,7 +48,7 @@ pub(crate) fn done(link: &NotMe, way_back: &WayBack) -> LinkPage {
     };
     let undone = if link.before.is_some() { "The changes are undone, and " } else { "" };
     let body = format!("<p>{undone}everybody is signed out. {next}</p>");
-    LinkPage::of("Your account is closed to everybody else", &body.replacen("<p>everybody", "<p>Everybody", 1))
+    LinkPage::of("Everybody else is locked out of your account", &body.replacen("<p>everybody", "<p>Everybody", 1))
 }
 
 pub(crate) fn used() -> LinkPage {

@@ -22,8 +22,8 @@ const SUBJECT: &str = "Webhooks of {{ variables.project }} are switched off";
 const HTML: &str = r#"<h1>Webhooks are switched off</h1>
 <p>An endpoint of the project {{ variables.project }} no longer receives events:</p>
 <p class="facts">{{ variables.url }}<br>{{ variables.time }}</p>
-<p>{% if variables.is_gone %}It answered with status 410, which says that it does not exist any more.{% else %}Every delivery to it has failed for five days.{% endif %} Events that happen from now on are not kept for it.</p>
-<p>When it works again, switch it on in the project's settings. Events that are still pending are then delivered.</p>"#;
+<p>{% if variables.is_gone %}It answered with status 410, which means that it no longer exists.{% else %}Every delivery to it has failed for five days.{% endif %} New events are not kept for it.</p>
+<p>Once it works again, switch it on in the project's settings. Events that are still pending are then delivered.</p>"#;
 
 /// The emails to the owners, and the write that counts them. Empty if the owners were notified
 /// within a day, or the project has no owners in `internal`.

@@ -98,7 +98,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
         Ok(found) => Ok(found),
         Err(reason) => {
             tried.push(reason);
-            bail!("found no AWS credentials: {}", tried.join("; "))
+            bail!("no AWS credentials found: {}", tried.join("; "))
         }
     }
 }

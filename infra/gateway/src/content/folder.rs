@@ -59,7 +59,7 @@ impl Folder {
         let Some(shelf) = shelf else {
             if !self.content.images.is_empty() {
                 bail!(
-                    "the content has {} images: name the bucket for them with --images (the output ImagesBucket of the stack)",
+                    "the content has {} images: name the bucket for them with --images (the stack's output ImagesBucket)",
                     self.content.images.len()
                 );
             }

@@ -40,7 +40,7 @@ impl Gallery {
             _ => format!("the image `{name}` cannot be read: {error}"),
         })?;
         if !path.starts_with(root) {
-            return Err(format!("`{name}` is a link to a file outside of the folder: copy the image into the folder"));
+            return Err(format!("`{name}` is a link to a file outside the folder: copy the image into the folder"));
         }
         if let Some(known) = self.known.get(&path) {
             return Ok(known.clone());

@@ -28,7 +28,7 @@ impl Illustrations {
         for reference in references(text) {
             let at = start + reference.start;
             if reference.alt.as_ref().is_some_and(|alt| alt.trim().is_empty()) {
-                let warning = source.error(at, "an image without a description: say in the brackets of `![…]` what it shows");
+                let warning = source.error(at, "an image has no description: say what it shows in the brackets of `![…]`");
                 self.warnings.push(warning.to_string());
             }
             let is_image = reference.alt.is_some() || is_named_like_an_image(&reference.destination);

@@ -50,7 +50,7 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
         if file_name.to_str().is_none() {
             return Err(PublishError::in_file(name, "the name of the file is not UTF-8: rename it"));
         }
-        posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::in_file(&name, "the link leads to no file"))?);
+        posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::in_file(&name, "the link points to no file"))?);
     }
     posts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(posts)
@@ -118,7 +118,7 @@ fn divide(source: &Source) -> Result<(Range<usize>, &str), PublishError> {
     let missing = if start.is_some() {
         "the closing line `+++` of the front matter is missing"
     } else {
-        "the file must begin with front matter: TOML between two lines `+++`"
+        "the file must begin with front matter: TOML between two lines of `+++`"
     };
     Err(source.error(0, missing))
 }

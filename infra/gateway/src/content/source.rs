@@ -69,7 +69,7 @@ impl Source {
             Err(error) => return Err(fail(error)),
         };
         if !path.starts_with(dir.canonicalize().map_err(fail)?) {
-            return Err(PublishError::in_file(name, "is a link to a file outside of the folder: copy the file into the folder"));
+            return Err(PublishError::in_file(name, "is a link to a file outside the folder: copy the file into the folder"));
         }
         let bytes = read_within(&path, MAX_BYTES).map_err(|message| PublishError::in_file(name, message))?;
         Self::from_bytes(name, bytes).map(Some)

@@ -228,9 +228,9 @@ fn a_link_to_a_file_outside_of_the_folder_is_rejected() {
         read_directory(&site, Some(URL)).map(|folder| folder.content)
     };
     assert_eq!(link("inside.txt").unwrap().blog_posts.len(), 1);
-    assert_refused(link("../../outside.md"), "blog/hello.md", "outside of the folder: copy the file into the folder");
-    assert_refused(link("/dev/zero"), "blog/hello.md", "outside of the folder");
-    assert_refused(link("gone.md"), "blog/hello.md", "the link leads to no file");
+    assert_refused(link("../../outside.md"), "blog/hello.md", "outside the folder: copy the file into the folder");
+    assert_refused(link("/dev/zero"), "blog/hello.md", "outside the folder");
+    assert_refused(link("gone.md"), "blog/hello.md", "the link points to no file");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

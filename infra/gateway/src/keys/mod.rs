@@ -75,7 +75,7 @@ impl Keys {
         let known = saved.value(PROJECT_ID).map(parsed).transpose()?;
         let project_id = match (set, known) {
             (Some(set), Some(known)) if set != known => bail!(
-                "{PROJECT_ID} is {set}, but the project of this data folder is {known}: the shell has probably read the keys.env of \
+                "{PROJECT_ID} is {set}, but the project of this data folder is {known}: the shell has probably loaded the keys.env of \
                  another folder, so unset {PROJECT_ID} and the keys, or use a new shell. To change the project, move keys.env away"
             ),
             (Some(id), _) | (None, Some(id)) => id,

@@ -98,7 +98,7 @@ impl Keys {
             let kept = if valid.is_some() { "the gateway uses the one in keys.env" } else { "keys.env has a new one" };
             if variable(name).is_some() {
                 tracing::warn!(
-                    "{name} in the environment is revoked, expired or of another kind, so project {id} does not accept it: {kept}. Read \
+                    "{name} in the environment is revoked, expired or of another kind, so project {id} does not accept it: {kept}. Load \
                      keys.env again in your shell, or unset the variable"
                 );
             } else {

@@ -110,7 +110,7 @@ async fn the_project_of_a_folder_is_not_exchanged() {
         String::from_utf8(output.stderr).unwrap()
     };
     let error = refused("GATELET_PROJECT_ID", PROJECT);
-    assert!(error.contains("the shell has probably read the keys.env of another folder"), "{error}");
+    assert!(error.contains("the shell has probably loaded the keys.env of another folder"), "{error}");
     assert_eq!(std::fs::read_to_string(folder.path("data/keys.env")).unwrap(), saved);
     std::fs::remove_file(folder.path("data/secret")).unwrap();
     let error = refused("RUST_LOG", "");

@@ -307,7 +307,7 @@ impl CompiledMjml {
         let theme = if is_mjml(&theme) { self.mjml(THEME, theme)? } else { theme };
         match theme.matches(&slot).count() {
             1 => Ok(theme.replacen(&slot, body, 1)),
-            count => Err(format!("{THEME}: {{{{ content }}}} occurs {count} times, but must occur exactly once")),
+            count => Err(format!("{THEME}: {{{{ content }}}} occurs {count} times instead of exactly once")),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Smtp {
         };
         let pool = self.pools.pool(&mail.project, &server.host, server.port);
         let postponed = || {
-            let message = "the mail server recently was unreachable or did not answer, so this attempt was postponed";
+            let message = "the mail server was recently unreachable or did not answer, so this attempt was postponed";
             self.failures.again("TEMPORARY", message)
         };
         if pool.is_cooling_down() {

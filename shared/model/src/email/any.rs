@@ -29,7 +29,7 @@ pub enum AddressRefusal {
     Name,
     /// The part after the `@` is not a host name.
     #[error(
-        "must be an email address with a host name after the @, not an IP address: there is nowhere to send an email to otherwise (RFC 5321 §2.3.5)"
+        "must be an email address with a host name after the @, not an IP address: emails can be sent only to host names (RFC 5321 §2.3.5)"
     )]
     Host,
 }

@@ -24,13 +24,12 @@ pub(crate) struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BudgetRefusal {
     #[error(
-        "it would take {needed} steps, and the rules before it leave {left} of the {MAX_STEPS} steps that the rules of a \
-         project may take together"
+        "it would take {needed} steps, but earlier rules leave only {left} of the {MAX_STEPS} steps that all rules of a project may take"
     )]
     Steps { needed: u64, left: u64 },
     #[error(
-        "it would take {needed} bytes of memory, and the rules before it leave {left} of the {MAX_BYTES} bytes that the rules of \
-         a project may take together"
+        "it would take {needed} bytes of memory, but earlier rules leave only {left} of the {MAX_BYTES} bytes that all rules of a project \
+         may take"
     )]
     Bytes { needed: usize, left: usize },
 }
