@@ -44,7 +44,7 @@ export const account = {
     title: "Your account",
     lead: (name) => `You are signed in as ${name}, a user of the project “internal”.`,
     apps: "Authenticator apps",
-    appsText: "With an app, signing in also requires a code from it.",
+    appsText: "If you set up an app, signing in also requires a code from it.",
     app: "App",
     unnamed: "Unnamed",
     noApp: "No authenticator app.",

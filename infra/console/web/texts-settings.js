@@ -24,7 +24,7 @@ export const settings = {
     emails: "Without your own mail server, the deployment sends the emails.",
     bots: "Challenges that keep programs from signing up.",
   },
-  /** For settings whose API description does not help in the form. */
+  /** Replaces API descriptions that do not help in the form. */
   help: {
     logo_url: "The http or https URL of a square picture. Empty: none.",
     logo_dark_mode_url: "The same for dark backgrounds. Empty: none.",
@@ -56,7 +56,7 @@ export const settings = {
     "config.second_factor.required_of_permissions": "One permission of the project per line. Whoever has one of them needs a second factor.",
     "config.second_factor.required_of_teams": "One team id per line.",
     "config.second_factor.remember_device_days":
-      "How many days a device on which a user has proved the second factor is not asked again: 1 to 90; 0 always asks.",
+      "For how long users are not asked again on a device where they proved the second factor: 1 to 90 days; 0 always asks.",
     "config.passkey_replaces_second_factor":
       "Signing in with a passkey then needs nothing else, provided that the device has verified its user.",
     "config.domains": "At most 100, one per line. If your app’s pages are not at /handler, add their path after a space.",
@@ -136,7 +136,7 @@ export const settings = {
     "config.user_default_permissions": "Permissions of new users",
     "config.session_max_age_seconds": "Sessions end after (seconds)",
     "config.session_max_idle_seconds": "Unused sessions end after (seconds)",
-    "config.reauthentication_max_age_seconds": "Sensitive changes need a sign-in within (seconds)",
+    "config.reauthentication_max_age_seconds": "Sign in again for sensitive changes after (seconds)",
     "config.new_sign_in_mails": "Email about sign-ins from new places",
     "config.disabled_notices": "Notices not sent to users",
     "config.second_factor.required_of_everyone": "Required of everyone",

@@ -236,7 +236,7 @@ export const texts = {
     hasTotp: "Authenticator app set up",
     hasNoTotp: "No authenticator app",
     removeTotp: "Remove authenticator app",
-    removeTotpText: "The user can then sign in without a second factor. Before you do this, make sure that it is the user who asked.",
+    removeTotpText: "The user can then sign in without a second factor. First make sure that the request really came from the user.",
     otp: "Signs in with emailed codes",
     otpHelp: "If this is off, the user cannot sign in with emailed codes.",
     passkey: "Passkey",
@@ -435,7 +435,7 @@ export const texts = {
     when: "When",
     event: "Event",
     everything: "Everything",
-    /** Event names that differ from their words. */
+    /** Texts of events, if other than the words of their names. */
     events: { "sign-in": "signed in", "sign-in-failed": "sign-in failed", "sign-up-rejected": "sign-up rejected", created: "user created", deleted: "user deleted", impersonation: "acted as a user" },
     fields: (names) => `with ${names}`,
     times: (number) => `${count(number)} times`,

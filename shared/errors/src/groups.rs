@@ -2,7 +2,7 @@
 
 use crate::known::ErrorCode;
 
-/// The errors of checking or redeeming a code.
+/// Errors of operations that check or redeem a code.
 pub const CODE_ERRORS: &[ErrorCode] = &[
     ErrorCode::VerificationCodeNotFound,
     ErrorCode::VerificationCodeExpired,
@@ -10,14 +10,14 @@ pub const CODE_ERRORS: &[ErrorCode] = &[
     ErrorCode::VerificationCodeMaxAttemptsReached,
 ];
 
-/// The errors of naming a user by id or as `me`.
+/// Errors of operations that name a user by id or as `me`.
 pub const USER_REFERENCE_ERRORS: &[ErrorCode] = &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden];
 
-/// The errors of a change to how a user signs in.
+/// Errors of operations that change how a user signs in.
 pub const SIGN_IN_CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::Forbidden, ErrorCode::ReauthenticationRequired];
 
-/// The errors of an operation that names a team and one of its members.
+/// Errors of operations that name a team and one of its members.
 pub const TEAM_MEMBER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,
@@ -26,11 +26,11 @@ pub const TEAM_MEMBER_ERRORS: &[ErrorCode] = &[
     ErrorCode::TeamPermissionRequired,
 ];
 
-/// The errors of a new password.
+/// Errors of operations that set a new password.
 pub const NEW_PASSWORD_ERRORS: &[ErrorCode] =
     &[ErrorCode::PasswordTooShort, ErrorCode::PasswordTooLong, ErrorCode::PasswordRequirementsNotMet];
 
-/// The errors of setting the fields of a user.
+/// Errors of operations that set the fields of a user.
 pub const USER_FIELD_ERRORS: &[ErrorCode] = &[
     ErrorCode::PasswordAuthenticationNotEnabled,
     ErrorCode::PasswordTooShort,

@@ -206,8 +206,8 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   }
 
   /**
-   * The values to create something with: without hidden fields, and without empty ones unless
-   * `isSent`.
+   * The values for creating something, without hidden fields and, unless `isSent`, without empty
+   * ones.
    */
   const given = (found) =>
     Object.fromEntries(

@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The first problem of each field of the body, by the field's path in the body. */
+/** The first problem of each field of the body, by the field's path. */
 function fieldsOf(problems) {
   const ofBody = problems.filter(({ path }) => path.startsWith("body."));
   return Object.fromEntries(ofBody.reverse().map(({ path, problem }) => [path.slice("body.".length), problem]));

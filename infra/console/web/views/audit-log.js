@@ -31,7 +31,7 @@ const EVENTS = [
   "sessions-ended",
 ];
 
-/** Events that the API counts per minute: the time of an entry is the start of its minute. */
+/** Events that the API counts per minute. The time of their entries is the start of the minute. */
 const COUNTED = ["sign-in-failed", "proof-failed", "sign-up-rejected"];
 
 /** Whether the time of an entry is exact only to the minute. */

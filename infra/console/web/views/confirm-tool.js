@@ -1,6 +1,6 @@
-// Confirming the sign-in of a command-line tool, such as `gateway login`, or of a device.
+// Confirms the sign-in of a command-line tool, such as `gateway login`, or of a device.
 //
-// The link may come from a stranger with a waiting tool, so nothing is confirmed without a click.
+// The link may come from a stranger whose tool is waiting, so nothing is confirmed without a click.
 
 import { form } from "../components/form.js";
 import { button, facts, failure, head, note, shown, time } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// A forgotten password: emails a link to the page that sets a new one.
+// Emails a link for setting a new password.
 //
 // The answer is always the same, so it does not reveal whether the address has an account.
 
@@ -34,7 +34,7 @@ function question(session, place, ask) {
   return [head(a.forgot.title, { lead: a.forgot.lead }), given];
 }
 
-/** The answer, whether or not there is an account. */
+/** The same answer with or without an account. */
 const sent = (ask) => [
   note("done", a.forgot.sent),
   h("p", { class: "muted" }, a.forgot.missing),

@@ -63,7 +63,7 @@ function fieldsOf(openapi, schema) {
   );
 }
 
-/** A choice of the request's access level. `api()` returns the client that sends the request. */
+/** Selects the request's access level. `api()` returns the client that sends the request. */
 function access({ api, session, projectId, operation }) {
   const hasKeys = session.local?.project_id === projectId;
   const levels = ["admin", ...(hasKeys ? ["server"] : []), ...(operation["x-access"] === "client" ? ["client"] : [])];

@@ -1,4 +1,4 @@
-// The outbox: the emails of a project, from their creation on.
+// The outbox: a project's emails, from their creation on.
 
 import { list } from "../components/list.js";
 import { head, shown, state, time } from "../components/parts.js";

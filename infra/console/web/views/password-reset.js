@@ -1,4 +1,4 @@
-// Setting a new password with the code of an emailed link. Needs no session.
+// Sets a new password with the code from an emailed link. Needs no session.
 
 import { form } from "../components/form.js";
 import { head, link, note } from "../components/parts.js";

@@ -1,4 +1,4 @@
-// The projects that the caller may open, and creating one.
+// Lists the projects that the caller may open, and creates projects.
 
 import { form, posts } from "../components/form.js";
 import { table } from "../components/list.js";

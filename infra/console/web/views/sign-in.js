@@ -1,4 +1,4 @@
-// Signing in as a user of the project `internal`, whose teams own projects.
+// Signs in a user of the project `internal`, whose teams own projects.
 
 import { form } from "../components/form.js";
 import { button, failure, head, link, note } from "../components/parts.js";

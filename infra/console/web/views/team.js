@@ -1,4 +1,4 @@
-// A team: its profile, members with their permissions, invitations, and deleting it.
+// A team: its profile, members with their permissions, invitations, and deletion.
 
 import { confirm, deletion } from "../components/dialog.js";
 import { form, posts, saves } from "../components/form.js";

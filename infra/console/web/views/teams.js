@@ -1,4 +1,4 @@
-// The teams of a project, and creating one.
+// Lists and creates a project's teams.
 
 import { form } from "../components/form.js";
 import { list } from "../components/list.js";

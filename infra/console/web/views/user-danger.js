@@ -1,4 +1,4 @@
-// Restricting and deleting a user.
+// Restricts or deletes a user.
 
 import { deletion } from "../components/dialog.js";
 import { form } from "../components/form.js";

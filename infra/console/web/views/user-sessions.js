@@ -1,4 +1,4 @@
-// The live sessions of a user, and acting as the user.
+// A user's live sessions, and the button to act as the user.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";

@@ -1,4 +1,4 @@
-// The users of a project, and creating one.
+// Lists and creates a project's users.
 
 import { form, posts } from "../components/form.js";
 import { list } from "../components/list.js";

@@ -1,4 +1,4 @@
-// A webhook endpoint: its deliveries, its settings, its secret, and deleting it.
+// A webhook endpoint: its deliveries, settings, secret, and deletion.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
@@ -89,7 +89,7 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 
 /**
  * Redelivers failed events, page by page. Returns whether anything may have been delivered. Skips
- * events that fail after the start, so that the work ends.
+ * events that fail after the start, or the work might never end.
  */
 function replayAllFailed(api, place) {
   const period = h(

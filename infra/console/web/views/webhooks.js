@@ -1,4 +1,4 @@
-// The webhook endpoints of a project, and creating one.
+// Lists and creates a project's webhook endpoints.
 
 import { showOnce } from "../components/dialog.js";
 import { form, posts } from "../components/form.js";

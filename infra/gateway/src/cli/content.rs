@@ -33,7 +33,7 @@ pub(super) enum Command {
     },
     /// List the kept publications, newest first
     History,
-    /// Restore the publication before the current one
+    /// Restore the previous publication
     Rollback {
         /// Restore the publication with this number, as in `gateway content history`
         #[arg(long, value_name = "NUMBER")]

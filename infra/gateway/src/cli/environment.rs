@@ -1,5 +1,5 @@
 //! `gateway help environment`: lists the variables that operators can set. Most are defined in the
-//! table of [`settings`]. Every command warns of variables that look like misspelt ones.
+//! table of [`settings`]. Every command warns about variables that look misspelt.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -34,7 +34,8 @@ pub(super) async fn folder_secret(data: &Data, store: &Store, entropy: &Entropy)
     data.new_secret(entropy)
 }
 
-/// Like [`folder_secret`], but fails if the data has another secret, unless that one `is_lost`.
+/// Like [`folder_secret`], but fails if the secret does not belong to the data, unless the data's
+/// own `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
     // Never replace an existing secret, even if it cannot be read or used.
     let is_set = variable(NAME).is_some();

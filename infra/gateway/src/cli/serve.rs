@@ -42,7 +42,7 @@ pub(super) struct Options {
     /// Keep everything in memory: all data is lost when the gateway stops
     #[arg(long)]
     memory: bool,
-    /// Serve the embedded DynamoDB engine on this port to other processes of this machine. They
+    /// Serve the embedded DynamoDB engine on this port to other processes on this machine. They
     /// sign requests with the credentials in the file `dynamodb.env` of the data folder
     #[arg(long, value_name = "PORT")]
     dynamodb_port: Option<u16>,

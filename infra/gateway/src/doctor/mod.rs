@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub use deployment::Deployment;
 pub use report::Report;
 
-/// Runs the checks; checks of the data only if the table can be described.
+/// Runs the checks; those of the data only if the table can be described.
 pub async fn examine(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     if table::examine(&deployment.store, report).await? {
         table::examine_content(&deployment.store, report).await?;

@@ -31,7 +31,7 @@ pub(super) struct EntryPath {
     id: String,
 }
 
-/// The fields of the page's forms, which also have the page's values: a form sends only its own.
+/// The fields of all forms on the page. Each form sends only its own.
 #[derive(Clone, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub(super) struct EntryForm {
@@ -165,7 +165,7 @@ impl EntryForm {
         }
     }
 
-    /// The values that the page shows: the entry's, and in a rejected form what was sent.
+    /// The values that the page shows: the entry's or, in a rejected form, those that were sent.
     fn of(view: &OutboxView, version: u64, refused: Option<&FormRefusal>) -> Self {
         let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S").to_string();
         match refused.map(|refused| &refused.sent) {

@@ -1,4 +1,4 @@
-//! Errors of access: levels, keys, admin access tokens, and the project that a request names.
+//! Errors about access: levels, keys, admin access tokens, and the project that a request names.
 
 macro_rules! access {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level listed in `details`, with its key, from a backend, so that the key stays secret.")]
+        #[hint("Use an access level from `details` with its key; call from a backend, to keep the key secret.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,

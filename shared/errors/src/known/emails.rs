@@ -1,4 +1,4 @@
-//! Errors of emails: the outbox, templates, themes and drafts.
+//! Errors about emails: the outbox, templates, themes and drafts.
 
 macro_rules! emails {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

@@ -1,4 +1,4 @@
-//! Errors of the API keys of users and teams.
+//! Errors about the API keys of users and teams.
 
 macro_rules! keys {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
@@ -50,7 +50,7 @@ macro_rules! keys {
 
         /// The API key belongs to a team instead of a user, or the reverse.
         #[error("the API key belongs to a {actual_type}, but this operation is for keys of a {expected_type}")]
-        #[hint("Check the key with the operation for its type, which is in `details`.")]
+        #[hint("Check the key with the operation for its type; `details` contains the type.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 

@@ -1,4 +1,4 @@
-//! Errors of OAuth: clients, providers, and users' accounts at providers.
+//! Errors about OAuth: clients, providers, and users' accounts at providers.
 
 macro_rules! oauth {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
@@ -10,8 +10,8 @@ macro_rules! oauth {
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
         /// The parameter `scope` is not `legacy`.
-        #[error("the scope must be `legacy`; name the scopes of the provider in provider_scope")]
-        #[hint("Send `scope=legacy`, and name scopes of the provider in `provider_scope`.")]
+        #[error("the scope must be `legacy`; put the provider's scopes into provider_scope")]
+        #[hint("Send `scope=legacy`, and put the provider's scopes into `provider_scope`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidScope,
 
@@ -104,7 +104,7 @@ macro_rules! oauth {
 
         /// There is no usable provider access token, or the user has not granted the requested
         /// scope.
-        #[error("no access token of {provider} is available: {details}")]
+        #[error("no {provider} access token is available: {details}")]
         #[hint("Have the user link the account again; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthAccessTokenNotAvailable { provider: String, details: String },
@@ -133,8 +133,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project has no bundle id of an app for signing in with Apple.
-        #[error("the project has no bundle id of an app for signing in with Apple")]
+        /// The project has no app bundle id for signing in with Apple.
+        #[error("the project has no app bundle id for signing in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         AppleBundleIdNotConfigured,

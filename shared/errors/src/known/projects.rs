@@ -1,4 +1,4 @@
-//! Errors of projects.
+//! Errors about projects.
 
 macro_rules! projects {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

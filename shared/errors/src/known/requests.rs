@@ -1,4 +1,5 @@
-//! Errors of requests to any operation: their form, size and number, and failures of the service.
+//! Errors that any operation may return: about the form, size or number of requests, or failures of
+//! the service.
 
 macro_rules! requests {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

@@ -1,4 +1,4 @@
-//! Errors of sessions: their tokens, and the sign-ins of tools and devices.
+//! Errors about sessions: their tokens, and the sign-ins of tools and devices.
 
 macro_rules! sessions {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

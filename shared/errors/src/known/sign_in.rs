@@ -1,4 +1,4 @@
-//! Errors of signing up and signing in: passwords, codes, second factors and passkeys.
+//! Errors about signing up and signing in: passwords, codes, second factors and passkeys.
 
 macro_rules! sign_in {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

@@ -1,4 +1,4 @@
-//! Errors of teams: members, invitations and permissions.
+//! Errors about teams: members, invitations and permissions.
 
 macro_rules! teams {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

@@ -1,4 +1,4 @@
-//! Errors of users: accounts, contact channels and profile images.
+//! Errors about users: accounts, contact channels and profile images.
 
 macro_rules! users {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

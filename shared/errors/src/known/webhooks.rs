@@ -1,4 +1,4 @@
-//! Errors of webhooks: endpoints and deliveries.
+//! Errors about webhooks: endpoints and deliveries.
 
 macro_rules! webhooks {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*

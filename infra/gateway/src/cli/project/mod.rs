@@ -55,7 +55,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID", conflicts_with = "internal")]
         team: Option<String>,
     },
-    /// Delete a project and all its data, permanently
+    /// Permanently delete a project and all its data
     Delete {
         id: String,
         /// The id again, to skip the prompt
@@ -119,7 +119,7 @@ impl Command {
     async fn over_the_api(self, session: Session) -> anyhow::Result<()> {
         match self {
             Self::Create { internal: true, .. } | Self::Create { id: Some(_), .. } => {
-                bail!("--internal and --id work in a data folder or a table, not over the API: name it with --data DIR or --table NAME")
+                bail!("--internal and --id work on a data folder or table, not over the API: add --data DIR or --table NAME")
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
             Self::Transfer { id, team } => api::transfer(session, &id, &team).await,

@@ -14,7 +14,7 @@ pub(super) async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> 
     tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
 }
 
-/// A project in an administrator's view.
+/// A project as administrators see it.
 pub(super) fn view(project: &Project) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(AdminProject::of(project, true))?)
 }

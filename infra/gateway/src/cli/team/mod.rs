@@ -40,7 +40,7 @@ pub(super) enum Command {
     Add(Membership),
     /// Remove a user from a team: over the API, or with --data or --table in the project `internal`
     Remove(Membership),
-    /// Delete a team, permanently
+    /// Permanently delete a team
     Delete {
         id: String,
         #[command(flatten)]

@@ -39,7 +39,7 @@ pub(super) enum Command {
     /// Change a user of a deployment. The fields are those of `PATCH /api/v1/users/{user_id}` with
     /// server access: `display_name=Ada`, `restricted_by_admin=true`
     Set(api::Set),
-    /// Delete a user of a deployment, permanently
+    /// Permanently delete a user of a deployment
     Delete(api::Delete),
 }
 

@@ -38,7 +38,7 @@ async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
     assert_eq!(succeeds(&run(&folder, &["team", "list", "--data", &data])).lines().count(), 3, "the teams of Ada and Bob");
 
     let said = fails(&run(&folder, &["project", "create", "Notes", "--id", &own]));
-    assert!(said.contains("--internal and --id work in a data folder or a table"), "{said}");
+    assert!(said.contains("--internal and --id work on a data folder or table"), "{said}");
 }
 
 #[tokio::test]
