@@ -44,7 +44,7 @@ pub struct SendResetCode {
 #[derive(Serialize, ToSchema)]
 #[schema(as = MaybeSent)]
 pub struct ResetCodeAnswer {
-    /// The same text with or without an account.
+    /// The same text, whether or not there is an account.
     success: &'static str,
 }
 

@@ -61,8 +61,7 @@ pub struct SendTestEmail {
 pub struct TestedServer {
     /// A domain or an IP address.
     host: String,
-    /// 25, 465, 587, 2465, 2525 or 2587. 465 and 2465 use TLS from the first byte, the others
-    /// STARTTLS.
+    /// 25, 465, 587, 2465, 2525 or 2587. 465 and 2465 use TLS from the start, the others STARTTLS.
     port: u16,
     /// Empty for a server without authentication.
     username: String,

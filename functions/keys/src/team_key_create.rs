@@ -37,8 +37,8 @@ pub struct CreateTeamKey {
     expires_at_millis: Change<AtMillis>,
     /// Whether the key may be published, for example in an app. Default: `false`.
     is_public: Option<bool>,
-    /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters,
-    /// returned by checks of the key.
+    /// What the key may do in your app: at most 32 words of 1 to 64 visible ASCII characters,
+    /// returned when the key is checked.
     scopes: Option<Scopes>,
 }
 

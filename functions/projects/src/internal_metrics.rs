@@ -87,7 +87,7 @@ pub struct AuthOverview {
     anonymous_users: u64,
     /// Teams.
     total_teams: u64,
-    /// Different users who were active in the last 30 days.
+    /// Unique users who were active in the last 30 days.
     mau: u64,
     daily_active_users_split: ActiveSplit,
     /// A team counts as active on a day if a user who has selected it was active that day.

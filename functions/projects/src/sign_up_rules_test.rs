@@ -101,8 +101,8 @@ pub struct RuleResult {
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition counts as false without a result: it cannot be evaluated for these values,
-    /// or was skipped because it exceeds the budget of an evaluation.
+    /// Why the condition has no result and counts as false: it cannot be evaluated for these
+    /// values, or was skipped because it exceeds the budget of an evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }

@@ -55,11 +55,11 @@ pub struct ListQuery {
     /// case and accents, or the user with this id. A page of search results may have fewer than
     /// `limit` users even if more pages follow.
     query: Option<String>,
-    /// Only users whose primary or sign-in email address begins with this text, or whose display
-    /// name contains it at the start of one of its first three words (ignoring case and accents),
-    /// or the user with this id. Several words can be in any order. The users are sorted by these
-    /// addresses and words or, until all users are in the index, by sign-up. Cannot be combined
-    /// with `query`, `order_by`, `desc` or `team_id`.
+    /// Only users with a primary or sign-in email address that begins with this text, with a
+    /// display name that contains it at the start of one of its first three words (ignoring case
+    /// and accents), or with this id. The words of the text can be in any order. The users are
+    /// sorted by these addresses and words or, until all users are in the index, by sign-up. Cannot
+    /// be combined with `query`, `order_by`, `desc` or `team_id`.
     starts_with: Option<String>,
     /// Only members of this team.
     team_id: Option<TeamId>,

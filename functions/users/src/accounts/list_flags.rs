@@ -24,25 +24,25 @@ pub enum UserOrder {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub include_restricted: Flag,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub include_anonymous: Flag,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub only_anonymous: Flag,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub order_by: Option<UserOrder>,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub desc: Flag,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub query: Option<String>,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub starts_with: Option<String>,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub team_id: Option<TeamId>,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     #[schema(value_type = Option<u8>)]
     pub limit: Option<Param<usize>>,
-    /// Accepted, but without effect on a single user.
+    /// Accepted, but ignored.
     pub cursor: Option<String>,
 }

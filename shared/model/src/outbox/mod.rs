@@ -97,7 +97,7 @@ pub struct OutboxEntry {
     pub notice: Option<NoticeCount>,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// Stored for published SDKs, without effect: deliverability is not checked.
+    /// Stored for published SDKs, but has no effect: deliverability is not checked.
     #[serde(default)]
     pub skip_deliverability_check: bool,
     /// When to send the email.

@@ -35,7 +35,7 @@ pub struct OutboxPatch {
     /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
     /// keeps its code.
     pub variables: Option<Variables>,
-    /// Stored for published SDKs, without effect: deliverability is not checked.
+    /// Stored for published SDKs, but has no effect: deliverability is not checked.
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
     pub scheduled_at_millis: Option<AtMillis>,

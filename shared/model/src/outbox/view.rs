@@ -38,7 +38,7 @@ pub struct OutboxView {
     /// after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
-    /// Stored for published SDKs, without effect: deliverability is not checked.
+    /// Stored for published SDKs, but has no effect: deliverability is not checked.
     pub skip_deliverability_check: bool,
     /// When to send the email.
     pub scheduled_at_millis: Millis,

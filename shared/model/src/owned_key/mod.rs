@@ -54,7 +54,7 @@ pub struct OwnedKey {
     /// Whether the key may be published.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_public: bool,
-    /// What the app lets the key do, in the app's own words.
+    /// What the key may do in the app, in the app's own terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// When the key was created.
@@ -102,7 +102,7 @@ pub struct NewKey {
     pub description: String,
     /// Whether the key may be published.
     pub is_public: bool,
-    /// What the app lets the key do, in the app's own words.
+    /// What the key may do in the app, in the app's own terms.
     pub scopes: Vec<String>,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,

@@ -16,7 +16,7 @@ pub struct OwnedKeyView {
     id: OwnedKeyId,
     description: String,
     is_public: bool,
-    /// What the app lets the key do, in the app's own words.
+    /// What the key may do in the app, in the app's own terms.
     scopes: Vec<String>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,

@@ -48,7 +48,7 @@ pub struct ConfigPatch {
     #[schema(maximum = 200)]
     pub max_teams_per_user: Option<u16>,
     /// Whether anonymous users may create teams, contact channels, passkeys, API keys and
-    /// everything else that users may create. Default: `false`.
+    /// everything else that other users may. Default: `false`.
     pub anonymous_creation_enabled: Option<bool>,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: Option<bool>,
@@ -68,8 +68,8 @@ pub struct ConfigPatch {
     pub require_publishable_client_key: Option<bool>,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: Option<bool>,
-    /// The topics, such as `password`, whose changes users are not notified of; replaces the whole
-    /// list.
+    /// The topics, such as `password`, about whose changes users are not notified; replaces the
+    /// whole list.
     pub disabled_notices: Option<Vec<Topic>>,
     /// The minimum length of passwords in characters, 8 to 128.
     pub password_min_length: Option<u16>,
@@ -78,8 +78,8 @@ pub struct ConfigPatch {
     pub session_max_age_seconds: Option<u32>,
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     pub session_max_idle_seconds: Option<u32>,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
+    /// How many seconds after signing in or reauthenticating in a session users may change how they
+    /// sign in: 60 to 31,708,800, or 0 for no limit.
     pub reauthentication_max_age_seconds: Option<u32>,
     /// Which users need a second factor, and how long a remembered device stands in for it.
     #[schema(value_type = SecondFactorInput, required = false)]

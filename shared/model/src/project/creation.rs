@@ -32,10 +32,9 @@ pub struct NewProject {
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds.
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs, without effect.
+    /// Stored for published SDKs, but has no effect.
     pub is_production_mode: Option<bool>,
-    /// The progress of the set-up in a dashboard, without effect on the service. Default:
-    /// `completed`.
+    /// The progress of the set-up in a dashboard; the service ignores it. Default: `completed`.
     pub onboarding_status: Option<OnboardingStatus>,
     /// Accepted for published SDKs and ignored: in responses, the field says whether the public URL
     /// of the API uses plain HTTP.

@@ -19,7 +19,7 @@ pub struct EmailInput {
     pub r#type: String,
     /// The project's own mail server: a domain or an IP address.
     pub host: Option<String>,
-    /// 465 and 2465 use TLS from the first byte, all other ports STARTTLS.
+    /// 465 and 2465 use TLS from the start, all other ports STARTTLS.
     pub port: Option<u16>,
     /// Absent for a server without authentication.
     pub username: Option<String>,

@@ -21,7 +21,7 @@ const MAX_PASSWORD: usize = 1024;
 pub struct MailServer {
     /// A domain in its ASCII form, or an IP address; IPv6 addresses are in brackets.
     pub host: String,
-    /// The port: 465 and 2465 use TLS from the first byte, all others STARTTLS.
+    /// The port: 465 and 2465 use TLS from the start, all others STARTTLS.
     pub port: u16,
     /// The credentials; absent if the server requires no authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -73,10 +73,10 @@ pub struct Project {
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created.
     pub created_at: Timestamp,
-    /// Stored for published SDKs, without effect.
+    /// Stored for published SDKs, but has no effect.
     #[serde(default)]
     pub is_production_mode: bool,
-    /// The progress of the set-up in a dashboard, without effect on the service.
+    /// The progress of the set-up in a dashboard; the service ignores it.
     #[serde(default, skip_serializing_if = "OnboardingStatus::is_completed")]
     pub onboarding_status: OnboardingStatus,
     /// The team that owns this project: a team in the internal project. Absent if there is none, as
@@ -154,8 +154,8 @@ pub struct ProjectConfig {
     pub sign_up_rules_default_action: DefaultAction,
     /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds; 0 for no limit.
+    /// How many seconds after signing in or reauthenticating in a session users may change how they
+    /// sign in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and how long a remembered device stands in for it.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]

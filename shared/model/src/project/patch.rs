@@ -28,9 +28,9 @@ pub struct ProjectPatch {
     pub logo_dark_mode_url: Change<String>,
     /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs, without effect.
+    /// Stored for published SDKs, but has no effect.
     pub is_production_mode: Option<bool>,
-    /// The progress of the set-up in a dashboard, without effect on the service.
+    /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: Option<OnboardingStatus>,
     /// The settings to change.
     pub config: Option<ConfigPatch>,

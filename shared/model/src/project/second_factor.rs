@@ -40,8 +40,8 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// How many days a device stands in for the second factor after the user proved it on the
-    /// device, 1 to 90; 0 for never.
+    /// How many days a device stands in for the second factor after the user has proved it there: 1
+    /// to 90, or 0 for never.
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: Option<bool>,

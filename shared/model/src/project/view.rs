@@ -84,13 +84,13 @@ pub struct AdminProject {
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
-    /// Stored for published SDKs, without effect.
+    /// Stored for published SDKs, but has no effect.
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
     /// The team that owns this project: a team in the internal project. `null` if there is none.
     pub owner_team_id: Option<String>,
-    /// The progress of the set-up in a dashboard, without effect on the service.
+    /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: OnboardingStatus,
     /// The settings.
     pub config: AdminConfig,
@@ -116,13 +116,13 @@ pub struct AdminConfig {
     pub passkey_replaces_second_factor: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics whose changes users are not notified of.
+    /// The topics about whose changes users are not notified.
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
     /// How many teams a user may create with client access.
     pub max_teams_per_user: u16,
-    /// Whether anonymous users may create everything that users may create.
+    /// Whether anonymous users may create everything that other users may.
     pub anonymous_creation_enabled: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
@@ -148,8 +148,8 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// How long after signing in or reauthenticating in a session users may change how they sign
-    /// in, in seconds; 0 for no limit.
+    /// How many seconds after signing in or reauthenticating in a session users may change how they
+    /// sign in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and how long a remembered device stands in for it.
     pub second_factor: SecondFactorView,

@@ -38,7 +38,7 @@ pub struct Health {
     pub last: Option<LastDelivery>,
 }
 
-/// The last attempt to deliver something to an endpoint.
+/// The last delivery attempt to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LastDelivery {
     /// Whether the attempt succeeded.

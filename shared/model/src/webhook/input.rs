@@ -50,8 +50,8 @@ pub struct NewEndpoint {
 #[deserr(deny_unknown_fields)]
 pub struct EndpointPatch {
     /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
-    /// deployment allows private addresses. If the endpoint has headers, another URL requires
-    /// `custom_headers` with all values in plain text, so that they are sent only where their owner
+    /// deployment allows private addresses. If the endpoint has headers, changing the URL requires
+    /// `custom_headers` with all values in plain text, so that they go only where their owner
     /// wants.
     pub url: Option<String>,
     /// One line of at most 256 characters.
