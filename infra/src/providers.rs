@@ -21,11 +21,11 @@ API later: the column *plus* shows how. Only such a flow can make a provider ask
 ";
 
 const OTHERS: &str = "
-Any other OpenID issuer is asked for `openid email profile`, and when linking or for further scopes
-for `offline_access` with `prompt=consent` (OpenID Connect Core §11), if it lists this scope or the
-app names it. Its discovery document says how the secret is sent: in the header unless it lists only
-`client_secret_post`. Its userinfo endpoint, if there is one, shows whether a token is still
-accepted.
+Any other OpenID issuer is asked for `openid email profile`. When an account is linked or further
+scopes are requested, it is also asked for `offline_access` with `prompt=consent` (OpenID Connect
+Core §11), if it lists this scope or the app names it. Its discovery document says how the secret is
+sent: in the header unless it lists only `client_secret_post`. Its userinfo endpoint, if there is
+one, shows whether a token is still accepted.
 
 ## Why
 
@@ -36,7 +36,7 @@ const ENDING: &str = "
 
 A token covers a scope if it has the scope, under any of its names, or a scope that includes it.
 `offline_access` never counts as missing: it permits nothing by itself, and issuers do not report
-it. An empty list of granted scopes, as GitHub Apps report it, means the requested ones.
+it. An empty list of granted scopes, such as GitHub Apps report, stands for the requested ones.
 
 | provider | includes | names |
 |---|---|---|

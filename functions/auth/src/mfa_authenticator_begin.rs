@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use crate::sign_in::authenticators::check_proof;
 
 pub const ROUTE: Route = Route::post("auth-mfa-authenticator-begin", "/api/v1/auth/mfa/authenticators")
-    .summary("Begins to set up an authenticator app")
+    .summary("Starts the setup of an authenticator app")
     .limit(Limit::SignIn)
     .table(&[BatchGetItem, PutItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::ReauthenticationRequired, ErrorCode::TooManyAuthenticators]);

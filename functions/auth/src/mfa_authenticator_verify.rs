@@ -30,7 +30,7 @@ use wire::typed::typed;
 use crate::sign_in::authenticators::check_proof;
 
 pub const ROUTE: Route = Route::post("auth-mfa-authenticator-verify", "/api/v1/auth/mfa/authenticators/verify")
-    .summary("Sets up an authenticator app with one of its codes")
+    .summary("Completes the setup of an authenticator app with one of its codes")
     .limit(Limit::SignIn)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)

@@ -29,7 +29,7 @@ use crate::oauth::authorize_query::ChallengeMethod;
 use crate::oauth::code;
 
 pub const ROUTE: Route = Route::post("auth-oauth-cross-domain", "/api/v1/auth/oauth/cross-domain/authorize")
-    .summary("Takes the current session to another domain")
+    .summary("Transfers the current session to another domain")
     .admits(Admission::Owing)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CrossDomainSessionMismatch, ErrorCode::RedirectUrlNotWhitelisted]);

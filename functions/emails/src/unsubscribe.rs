@@ -18,7 +18,7 @@ use store::record;
 use crate::preferences::unsubscribe_page::{done, find, used};
 
 pub const ROUTE: Route = Route::post("emails-unsubscribe", "/api/v1/emails/unsubscribe-link")
-    .summary("Unsubscribes a user from a category of emails by the link in an email")
+    .summary("Unsubscribes a user from a category of emails through the link in an email")
     .limit(Limit::Code)
     .body(BodyRule::Ignored)
     .without_secret()

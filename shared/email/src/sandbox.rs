@@ -157,9 +157,9 @@ impl Drop for Renderer {
 enum RendererError {
     #[error("rendering took longer than a second")]
     Slow,
-    #[error("rendering did not end within four seconds on a busy machine")]
+    #[error("rendering did not finish within four seconds on a busy machine")]
     Starved,
-    #[error("the renderer ended: the email probably needs more memory or deeper nesting than allowed")]
+    #[error("the renderer stopped: the email probably needs more memory or deeper nesting than allowed")]
     Ended,
     #[error("the renderer cannot be started: {0}")]
     Unstarted(std::io::Error),

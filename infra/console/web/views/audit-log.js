@@ -76,7 +76,7 @@ export async function entries({ api, router, to }, query) {
 }
 
 /** Irregular past forms. */
-const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
+const PASTS = { cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", transfer: "transferred", undoe: "undid" };
 
 /**
  * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or

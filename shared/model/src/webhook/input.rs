@@ -187,9 +187,7 @@ impl EndpointPatch {
             Some(headers) => endpoint.headers = sealing.headers(endpoint.id, headers, known)?,
             None if known.len() == endpoint.headers.len() => {}
             None => {
-                return Err(problem(
-                    "must contain the values of all headers again, because the URL changes: they were for the old URL".to_owned(),
-                ));
+                return Err(problem("must contain the values of all headers again, because they were meant for the old URL".to_owned()));
             }
         }
         endpoint.updated_at = now;

@@ -268,7 +268,7 @@ fn check_name(path: &str, name: &str) -> Result<(), Problems> {
         return Err(Problems::one(path, NOT_OF_LEVEL));
     }
     if name.starts_with('-') || !name.bytes().all(is_known) {
-        let message = "must have names of letters, digits, _, :, $ and -, not beginning with -; only keys at the top may have dots";
+        let message = "must have names of letters, digits, _, :, $ and -, not beginning with -; only top-level keys may contain dots";
         return Err(Problems::one(path, message));
     }
     Ok(())
