@@ -23,7 +23,7 @@ pub enum ContactError {
     )]
     Contact(String),
     /// The time is not an RFC 3339 date-time.
-    #[error("{0:?} is not a time: expected a date-time of RFC 3339 less than a year ahead, such as 2027-01-31T00:00:00Z")]
+    #[error("{0:?} is not a time: expected an RFC 3339 date and time less than a year ahead, such as 2027-01-31T00:00:00Z")]
     Expiry(String),
 }
 

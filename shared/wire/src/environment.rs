@@ -4,10 +4,10 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A required variable is absent, empty or not UTF-8.
-    #[error("environment variable {0} must be set to UTF-8 text that is not empty")]
+    #[error("environment variable {0} must be set to non-empty UTF-8 text")]
     Missing(&'static str),
     /// A deployment secret is too short, or is one published in examples.
-    #[error("{0} must be at least 32 bytes long and must not be a secret published in examples")]
+    #[error("{0} must be at least 32 bytes long and must not be a published example")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
     #[error("{0} must be an absolute http or https URL without query or fragment, such as https://auth.example.com")]

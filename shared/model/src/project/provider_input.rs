@@ -95,7 +95,7 @@ pub fn set_provider(
     let all = &mut config.oauth_providers;
     let place = all.iter().position(|provider| provider.id == input.id);
     if place.is_none() && all.len() >= MAX_PROVIDERS {
-        return Err(invalid("id", "must be the id of an existing provider, because a project has at most 50"));
+        return Err(invalid("id", "must be the id of an existing provider, because a project can have at most 50"));
     }
     let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
     let old = place.map(|place| &all[place]).or(idle).cloned();
@@ -210,7 +210,7 @@ impl ProviderInput {
         };
         if deployment.shared.get(&self.id).is_none() {
             let message = format!(
-                "cannot be shared: this deployment has no client for {}; its operator can set one ({})",
+                "cannot be shared: this deployment has no client for {}; its operator can set one up ({})",
                 self.id, shared.id_variable
             );
             return Err(invalid(path("type"), message));

@@ -16,7 +16,7 @@ pub enum Error {
     Conflict(Conflict),
     /// A limit is reached. Nothing was written, although the request may have been counted
     /// ([`crate::limit`]).
-    #[error("a rate limit is reached: {0}")]
+    #[error("a rate limit has been reached: {0}")]
     Limited(Refusal),
     /// The table or the bucket was throttled, contended, failing or unreachable until the request
     /// ran out of time or attempts. After a lost response or a server error, the write may have
