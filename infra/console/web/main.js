@@ -21,7 +21,7 @@ document.head.append(h("meta", { name: "referrer", content: "same-origin" }));
 const place = document.querySelector("#console");
 const who = h("div", { class: "account" });
 document.querySelector(".bar > div").append(who);
-// `page.js` at the URL that the frame loaded it from, so that it runs only once.
+// Imports `page.js` from the URL that the frame loaded it from, so that it runs only once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });

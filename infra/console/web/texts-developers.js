@@ -49,7 +49,7 @@ export const developers = {
     create: "Create endpoint",
     created: "Endpoint created",
     secret: "Secret",
-    secretText: "With this secret, your server checks that a delivery is genuine. Copy it now: it is never shown again.",
+    secretText: "Your server uses this secret to check that a delivery is genuine. Copy it now: it is never shown again.",
     enabled: "Enabled",
     isEnabled: "Enabled",
     disabled: { manual: "Switched off", failing: "Off: it kept failing", gone: "Off: it answered 410" },

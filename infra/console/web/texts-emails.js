@@ -34,7 +34,7 @@ export const mails = {
       lead: "The emails that the service sends. Deleting your version of a built-in template restores the built-in one.",
       create: "Create template",
       delete: "Delete template",
-      deleteText: "A built-in template reverts to its original.",
+      deleteText: "A built-in template reverts to the built-in version.",
       none: { title: "No templates", text: "Templates appear here." },
     },
     themes: {

@@ -1,5 +1,5 @@
 // The texts of the console, in English. Texts of single pages are in the files texts-*.js, which are
-// loaded only there. Functions are texts with values in them.
+// loaded only there. Functions return texts that contain values.
 
 import { count } from "./core/format.js";
 

@@ -87,7 +87,7 @@ impl Export {
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            // An empty file has nothing to lose.
+            // An empty file can be overwritten.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
                 bail!("{} contains items.jsonl, but no export.json with the progress of an export: choose another folder", folder.display())
             }

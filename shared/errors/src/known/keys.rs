@@ -37,7 +37,7 @@ macro_rules! keys {
 
         /// The API key has expired.
         #[error("the API key has expired")]
-        #[hint("Create a new key. To keep using a key, set a later expiry before it expires.")]
+        #[hint("Create a new key. To keep using a key, extend it before it expires.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         ApiKeyExpired,
 

@@ -34,8 +34,8 @@ pub(crate) struct Login {
     /// Publishable client key of the project `internal`, if it requires one
     #[arg(long, value_name = "KEY")]
     client_key: Option<String>,
-    /// Page to confirm on, on a trusted domain of `internal`; by default, the page on the first
-    /// trusted domain or, if there is none, the console's
+    /// Page for confirming the sign-in, on a trusted domain of `internal`; by default, the page on
+    /// the first trusted domain or, if there is none, the console's
     #[arg(long, value_name = "URL")]
     page: Option<String>,
     /// Only print the link, instead of opening it in a browser
@@ -118,7 +118,7 @@ async fn has_console(api: &Api) -> anyhow::Result<bool> {
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
     match body["code"].as_str() {
         Some("SCHEMA_ERROR") if !has_page => anyhow!(
-            "{} has no page to confirm on: name a page on a trusted domain of `internal` with --page, or ask its operator to add one",
+            "{} has no page to confirm on: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
             api.url
         ),
         _ => api.refusal(status, body),
