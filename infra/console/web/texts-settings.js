@@ -78,7 +78,7 @@ export const settings = {
     "config.email_config.host": "A domain or an IP address.",
     "config.email_config.port": "465 and 2465 use TLS from the start, all other ports STARTTLS.",
     "config.email_config.username": "Empty for a server without authentication.",
-    "config.email_config.password": "Leave unchanged to keep the stored one. Required if you change the server, port or user name.",
+    "config.email_config.password": "Leave unchanged to keep the stored one; enter it again if you change the server, port or user name.",
     "config.email_theme": "For all emails that do not name another theme.",
     "config.bot_challenge.provider": "A task that is cheap for a single browser but expensive in bulk. ALTCHA involves no third party.",
     "config.bot_challenge.site_key": "From Cloudflare, for Turnstile only.",
