@@ -7,8 +7,8 @@
 //! number, except of resources that are part of their owner's item, which every request reads, and
 //! of sets of API keys, whose list has no pages.
 //!
-//! Anonymous users have proved nothing and cost nothing to create, so they can create none of these
-//! resources unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing, and anyone can create any number of them, so they cannot
+//! create any of these resources unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;

@@ -223,8 +223,8 @@ impl Store {
     }
 
     /// Reads the project's own documents of a kind one by one, in the order of ids, because 200 of
-    /// them may total 50 MB. Lines of templates and drafts include the HTML source; lines of themes
-    /// do not.
+    /// them may take 50 MB in total. Those of templates and drafts include the HTML source, those
+    /// of themes do not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self

@@ -26,7 +26,7 @@ use crate::optimistic;
 use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
-/// The maximum number of attempts to reseal an item that others are changing.
+/// The maximum number of attempts to reseal an item that others keep changing.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// A sealed value of an entity.
@@ -46,12 +46,12 @@ struct Codes {
     codes: BTreeMap<String, SealedText>,
 }
 
-/// The result of resealing values, or of replacing message authentication codes (MACs).
+/// The result of resealing values or replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
-    /// The number of values or MACs already made with the current secret.
+    /// The number of values or MACs that were already made with the current secret.
     pub current: usize,
     /// The places of values that neither secret unseals, or of MACs that match neither.
     pub lost: Vec<String>,
@@ -78,8 +78,8 @@ fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     totp.apps().enumerate().map(place).collect()
 }
 
-/// The sealed values of an item. List every kind of sealed value here that is kept longer than
-/// minutes.
+/// The sealed values of an item. Every kind of sealed value that is kept longer than minutes must
+/// be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {

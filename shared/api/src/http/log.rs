@@ -150,7 +150,7 @@ fn suspect_trail_line(app: &App) -> Map<String, Value> {
     metrics_of(app, None, &[("SuspectTrails", "Count", json!(1))])
 }
 
-/// The metrics of a line, definitions and values; empty without a stage.
+/// The metrics of a line: their definitions and values; empty without a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };

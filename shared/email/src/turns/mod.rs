@@ -16,7 +16,7 @@ const AT_ONCE: usize = 2;
 /// projects.
 const HALF: usize = 1;
 /// A project is slow if a call's emails took this long on average and [`SLOW_CALL`] in total, so
-/// that a single delay of the machine does not pass for a slow template.
+/// that a hiccup of the machine is not mistaken for a slow template.
 const SLOW_EMAIL: Duration = Duration::from_millis(100);
 const SLOW_CALL: Duration = Duration::from_millis(500);
 /// How long a project counts as slow after its last slow call.
@@ -27,7 +27,7 @@ pub(crate) struct Turns {
     all: Semaphore,
     previews: RendererPool,
     slow: RendererPool,
-    /// The slow projects, each with the time when it stops counting as slow.
+    /// The slow projects, each with the time until which it counts as slow.
     slow_until: Mutex<Vec<(String, Instant)>>,
 }
 
@@ -38,8 +38,8 @@ struct RendererPool {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; in any
-/// case, one of all renderers'.
+/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; always
+/// one of those for all renderers.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {
@@ -55,7 +55,7 @@ impl Turns {
     pub(crate) async fn wait_for_email(&self, project: &str) -> Turn<'_> {
         if !self.is_slow(project) {
             let any = self.all.acquire().await.ok();
-            // Meanwhile, another call may have shown the project to be slow.
+            // In the meantime, another call may have found the project to be slow.
             if !self.is_slow(project) {
                 return (None, None, any);
             }
@@ -73,7 +73,7 @@ impl Turns {
         (project, renderer, self.all.acquire().await.ok())
     }
 
-    /// Notes how long the emails of a call took.
+    /// Records how long the emails of a call took.
     pub(crate) fn took(&self, project: &str, time: Duration, emails: usize) {
         let emails = u32::try_from(emails).unwrap_or(u32::MAX);
         if time >= SLOW_CALL && time >= SLOW_EMAIL.saturating_mul(emails) {

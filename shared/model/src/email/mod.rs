@@ -160,7 +160,7 @@ mod tests {
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // Nobody owns a public suffix, and nobody can register a domain below an unknown one.
+            // Nobody owns a public suffix, and nobody can register a domain under an unknown one.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {

@@ -5,7 +5,7 @@ use crate::limit::rate::Rate;
 
 /// Defines the rules from one row each: the variant, its name in metrics and counters, the limit
 /// that it belongs to, its standard rate (a number of requests in a number of seconds), and a
-/// summary of what it counts, for operators. Details that only the code needs are comments.
+/// summary of what it counts, for operators. Details that matter only to the code are comments.
 macro_rules! rules {
     ($($variant:ident = $name:literal, $limit:ident, $quota:literal in $seconds:literal, $summary:literal;)+) => {
         /// One rule of the deployment's limits.

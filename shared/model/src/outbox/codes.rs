@@ -63,7 +63,7 @@ pub fn owner(project: &str, entry: &str, variable: &str) -> String {
 }
 
 /// Plaintext codes to mask in other texts, longest first: the typed part is a prefix of the whole
-/// code, and masking it first would leave the rest visible.
+/// code, so masking it first would leave the rest visible.
 #[derive(Default, PartialEq, Eq)]
 pub struct Codes(Vec<String>);
 

@@ -15,11 +15,11 @@ use crate::user::User;
 /// How long a challenge is valid: the 60 seconds in which the browser asks the user, and five more
 /// for the requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long an autofill challenge is valid: it waits in a form until the user picks a passkey.
+/// How long an autofill challenge is valid. It waits in a form until the user picks a passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. It is found with a code that nobody types, so attempts are
-/// not counted.
+/// A challenge, as stored in the table. It is looked up by a code that nobody types, so attempts
+/// are not counted.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {

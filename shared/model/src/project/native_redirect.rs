@@ -1,6 +1,6 @@
 //! Redirects to native apps by their own URI schemes (RFC 8252 §7.1). Any app can register any
 //! scheme on a device, so a scheme is trusted only if it is one of the project's domains, and only
-//! in OAuth flows, where a code is useless without its PKCE verifier.
+//! in OAuth flows, in which a code is useless without its PKCE verifier.
 
 use url::Url;
 

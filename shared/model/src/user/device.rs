@@ -107,7 +107,7 @@ impl Device {
     }
 
     /// Whether the device stands in for the second factor of `user` at `now`. If the project
-    /// shortens the time, devices remembered earlier are forgotten earlier too.
+    /// shortens the time, devices that are already remembered are forgotten earlier too.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);

@@ -23,7 +23,7 @@ pub struct Totp {
     /// app, stored them directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps. The field's name is not a reserved word of DynamoDB, so expressions can
+    /// The other apps. The field's name is not one of DynamoDB's reserved words, so expressions can
     /// contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,

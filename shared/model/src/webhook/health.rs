@@ -50,7 +50,7 @@ pub struct LastDelivery {
 }
 
 impl Health {
-    /// Notes an attempt; returns the reason if the endpoint must be switched off.
+    /// Records an attempt; returns the reason if the endpoint must be switched off.
     pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
         let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });

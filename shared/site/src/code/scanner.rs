@@ -1,6 +1,6 @@
 //! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least one
-//! character. Few steps look again at code examined but not consumed (blanks after a word, or the
-//! code after a quote that does not begin a literal), so the time is linear.
+//! character. Few steps re-examine code that was not consumed (blanks after a word, or the code
+//! after a quote that does not begin a literal), so the time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
@@ -14,7 +14,7 @@ struct Scanner<'a> {
 
 pub(super) fn scan(language: &'static Language, code: &str, html: &mut Html) {
     let mut scanner = Scanner { language, rest: code, before: '\n' };
-    // Consecutive parts without a color are added together.
+    // Consecutive parts without a color are merged.
     let mut plain = 0;
     let mut start = code;
     while let Some(first) = scanner.rest.chars().next() {

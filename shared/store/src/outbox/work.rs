@@ -10,8 +10,8 @@
 //! without quota does not delay other projects' emails: one query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
-//! other emails (`#`) and before the next project. No matter how many there are, they do not delay
-//! the project's other emails. A query costs half a unit, because the index contains only keys.
+//! other emails (`#`) and before the next project. However many there are, they do not delay the
+//! project's other emails. A query costs half a unit, because the index contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -56,7 +56,7 @@ impl DueWork {
 }
 
 /// How far each partition has been searched for projects that are not at its beginning. The next
-/// search continues there; after the end of the partition, it starts over.
+/// search continues there, and starts over after the end of the partition.
 #[derive(Debug, Default)]
 pub struct SearchProgress([Option<String>; DUE_PARTITIONS]);
 
@@ -147,9 +147,9 @@ impl Store {
 
     /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` further
     /// items from each partition, from projects that have none among its first items. So a project
-    /// with much due work does not hide the work of others. To find the further items, a call reads
-    /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
-    /// busy projects; the next call continues after these keys.
+    /// with a lot of due work does not hide the work of others. To find the further items, a call
+    /// reads at most `limit` more keys of a partition, or a thousand if some of its first items
+    /// belong to busy projects; the next call continues after these keys.
     pub async fn due_beside(
         &self,
         busy: &[ProjectId],

@@ -57,7 +57,7 @@ const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.
 const PAGE: i32 = 200;
 /// The number of partition keys read, and deleted, before the next ones are read. A small number
-/// saves memory, and a worker that is stopped has already deleted most of what it read.
+/// saves memory; besides, a worker that is stopped will have deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
@@ -98,7 +98,7 @@ impl Store {
         Err(Error::Contended)
     }
 
-    /// Ends a project whose owner has not changed since it was read.
+    /// Ends a project, provided that its owner has not changed since it was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending =
             PendingDeletion { project: project.id.clone(), what: DeletionTarget::Project { since: project.created_at }, begun_at: now };
@@ -117,7 +117,7 @@ impl Store {
     /// Deletes as much data as possible, until `end`, of an ended project created at `since`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        // Boxed, because the compiler cannot handle futures nested this deeply.
+        // Boxed: the compiler cannot handle futures nested this deeply.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
         let others = async {

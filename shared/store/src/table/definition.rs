@@ -79,7 +79,7 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
             match client.call(definition(table)?).await {
                 Ok(_) => {}
-                // An earlier attempt, whose answer was lost, created the table.
+                // An earlier attempt whose answer was lost created the table.
                 Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => {}
                 Err(error) => return Err(failure(error)),
             }

@@ -1,5 +1,5 @@
-//! A user whose account has changed hands leaves all teams: the previous owner may have let others
-//! into them.
+//! A user whose account has changed hands leaves all teams, because the previous owner may have let
+//! others into them.
 //!
 //! The memberships are deleted in the transaction that hands the account over. Memberships that do
 //! not fit into this transaction are deleted first. The transaction fails if the user has joined
@@ -48,7 +48,7 @@ impl Store {
         }
         self.revoke_sent(project, user, &rows).await?;
         self.forget_founded(project, user).await?;
-        // The user's change deletes the selection, if it has room.
+        // The change to the user deletes the selection, if it has room.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
         for some in others.chunks(MAX_WRITES / MAX_REMOVE_WRITES).take(MAX_AT_ONCE.div_ceil(MAX_WRITES / MAX_REMOVE_WRITES)) {

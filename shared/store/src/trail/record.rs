@@ -7,7 +7,7 @@
 //! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! successful one, no matter what happens to later ones.
+//! one that succeeds, whatever happens to later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -110,7 +110,7 @@ pub fn matched(rules: impl IntoIterator<Item = (String, ActionType)>) {
     change(|state| state.entry.rules = rules.into_iter().collect());
 }
 
-/// Notes that the sign-up rules, or their default action, rejected the request.
+/// Records that the sign-up rules, or their default action, rejected the request.
 pub fn rejected() {
     change(|state| state.is_rejected = true);
 }
@@ -258,7 +258,7 @@ fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
         entry.tally.merge(&facts.tally, 1);
         facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (facts.session, facts.user, entry.actor) {
-            // The caller was anonymous until now, and is identified by the session from now on.
+            // The caller was anonymous until now; from now on, the session identifies the caller.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}

@@ -61,7 +61,7 @@ impl Hash {
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The password is wrong, or there is no hash.
+    /// The password is wrong, or there is no hash to check it against.
     Wrong,
     /// The password is right.
     Right,
@@ -137,7 +137,7 @@ impl Hasher {
         }
     }
 
-    /// The parameters of new hashes.
+    /// The parameters for new hashes.
     pub(super) fn params(&self) -> &Params {
         &self.params
     }
@@ -190,8 +190,8 @@ impl Hasher {
         }
     }
 
-    /// Adds the work missing from a check against this hash (bcrypt of `cost`, or argon2id) to
-    /// equal the most expensive check in the project.
+    /// After a check against this hash (bcrypt of `cost`, or argon2id), does the work still missing
+    /// to equal the most expensive check in the project.
     fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         if let Some(stored) = params_of(text)
             && let Some((memory, passes)) = remainder((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
@@ -212,8 +212,7 @@ impl Hasher {
         }
     }
 
-    /// Whether a hash is not an argon2 hash, or fills less memory over all its passes than a new
-    /// hash.
+    /// Whether a hash is not argon2, or fills less memory over all its passes than a new one.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
         params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))

@@ -1,4 +1,4 @@
-//! The catalog of providers. All have the same flow and differ only in their data.
+//! The catalog of providers. All use the same flow and differ only in their data.
 //!
 //! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
 //! discovered through their metadata (`shared/oauth/src/metadata.rs`).

@@ -1,6 +1,6 @@
 //! The relations between a provider's scopes: which names mean the same, and which scopes include
-//! others. Without these relations, a token whose scopes the provider reports under other names
-//! would seem to lack them, and an app would send its users to the provider again and again.
+//! others. Without this, a token would seem to lack scopes that the provider reports under other
+//! names, and the app would keep sending its users to the provider.
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ pub struct Scopes {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Scopes, each with the scopes that it includes; these may include further scopes.
     pub includes: &'static [(&'static str, &'static [&'static str])],
-    /// Part of a scope's name, and the text in its place in the name of an included scope.
+    /// Part of a scope's name, and the text that replaces it in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
     /// Scopes that the provider grants but never reports.
     pub unreported: &'static [&'static str],
 }
 
 impl Scopes {
-    /// Scopes with one name each that include no others.
+    /// Scopes that have one name each and include no others.
     pub const PLAIN: Self =
         Self { prefixes: &[], ignores_case: false, aliases: &[], includes: &[], narrower: &[], unreported: &[OFFLINE_ACCESS] };
 
-    /// Whether granted scopes permit everything that the wanted ones would. Scopes are separated by
+    /// Whether granted scopes permit everything that the wanted ones do. Scopes are separated by
     /// spaces or, as at GitHub and LinkedIn, by commas.
     pub fn cover(&self, granted: &str, wanted: &str) -> bool {
         let mut have: BTreeSet<String> = BTreeSet::new();

@@ -139,8 +139,8 @@ impl<'a> Chain<'a> {
         Self { project, keys, now, last: None, expected, accepted, days: BTreeMap::new() }
     }
 
-    /// Checks the next link; `None` is a link that cannot be parsed. Returns whether the link is
-    /// authentic.
+    /// Checks the next link; `None` stands for a link that cannot be parsed. Returns whether the
+    /// link is authentic.
     pub fn take(&mut self, number: u64, day: Date, link: Option<(Link, Mac)>) -> bool {
         let problem = self.problem_of(number, link.as_ref());
         let is_authentic = !matches!(problem, Some(Problem::LinkChanged(_)));
@@ -185,8 +185,8 @@ impl<'a> Chain<'a> {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The problem that links before this number are missing. It names the first missing link if
-    /// that one cannot have expired, otherwise the last.
+    /// The problem that links before this number are missing. Names the first missing link if that
+    /// one cannot have expired, otherwise the last.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
