@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/mfa/devices`: lists the signed-in user's remembered devices, where no second
-//! factor is required for now, newest first.
+//! `GET /api/v1/auth/mfa/devices`: lists the signed-in user's remembered devices, which currently
+//! need no second factor, newest first.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! An email address without an account gets the same answer after the same work: a code and an
-//! email are written, but nobody receives them.
+//! For an email address without an account, the answer is the same, after the same work: a code and
+//! an email are written, but nobody receives them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};

@@ -96,7 +96,7 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// When a document last changed, given its newest post: at the last switch between publications or,
+/// When a document with this newest post last changed: at the last switch between publications or,
 /// if later, when the post became public. `None` if the time of the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());

@@ -76,7 +76,7 @@ pub async fn handle(
                 last = Some(place.clone());
             }
             // A project takes up to 400 KB: read as many as fit on a page if they are as large as
-            // the previous ones.
+            // the ones before.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

@@ -1,5 +1,5 @@
 //! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
-//! newest first, page by page. A page may be short or empty although more pages follow.
+//! newest first, page by page. A page may be short or empty even if more pages follow.
 //!
 //! Users see what happened, when, and from where. For changes by an administrator or a server, they
 //! see neither the place nor which administrator or server it was.

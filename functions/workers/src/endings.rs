@@ -24,7 +24,7 @@ const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// Time reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The minimum time for a deletion: enough to find that nothing is left.
+/// The minimum time for a deletion: enough to find out that nothing is left.
 const MIN_SHARE: Duration = Duration::from_secs(10);
 
 /// Continues the pending deletions, one after another, until `end`. Skips those that a client may
@@ -32,8 +32,8 @@ const MIN_SHARE: Duration = Duration::from_secs(10);
 /// completed.
 ///
 /// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
-/// Every minute begins with a different deletion. So no deletion waits for the end of another, even
-/// if the other takes days or stops the worker each time.
+/// Every minute begins with a different deletion. So no deletion has to wait for another to end,
+/// even if that one takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -50,7 +50,7 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
         let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(MIN_SHARE).min(left);
         match complete(app, ending, Instant::now() + share).await {
             Ok(is_done) => done += usize::from(is_done),
-            // The next step continues this deletion; others are not affected.
+            // The next step continues this deletion. Others are not affected.
             Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
     }

@@ -21,7 +21,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
     let before = if wanted == place { COUNT.fetch_add(mails, Ordering::SeqCst) } else { return };
     if (before..before + mails).contains(&(*count - 1)) {
         eprintln!("stopped at {place}");
-        // Requests continue: tasks that wait for this thread move to another one.
+        // Requests go on: tasks waiting for this thread move to another one.
         tokio::task::block_in_place(|| {
             loop {
                 std::thread::park();

@@ -23,7 +23,7 @@ use crate::turns::Turns;
 
 /// Maximum number of entries per partition that a step starts to prepare (twice as many if they
 /// belong to several projects), and of emails per queue that it starts to send. Small, because
-/// urgent emails wait for the next step.
+/// urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
 /// How long a step waits, at most, for the entries of projects that are not slow, and again at its
@@ -59,8 +59,8 @@ enum Task {
 }
 
 impl<'a> Outbox<'a> {
-    /// After `until`, no more emails are claimed, so that a shutdown does not leave emails with
-    /// unknown outcomes.
+    /// No more emails are claimed after `until`, so that a shutdown leaves no emails with unknown
+    /// outcomes.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
@@ -191,7 +191,7 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], unless another woken worker is draining the outbox and so does this work. A
+/// Like [`drain`], unless another woken worker is draining the outbox and thus does this work. A
 /// worker may drain for minutes, and new work arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;

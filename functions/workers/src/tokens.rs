@@ -65,8 +65,8 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Returns the tokens of emails that were not sent, for example because they had expired, were
-    /// edited or claimed by another worker meanwhile, the time was up or their task failed. `sent`
+    /// Returns the tokens of emails that were not sent, for example because they had expired, had
+    /// since been edited or claimed by another worker, the time was up or their task failed. `sent`
     /// counts an email once for each of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));

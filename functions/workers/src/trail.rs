@@ -22,17 +22,18 @@ use crate::{chain, recount};
 
 /// How many entries of a batch are added at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// A carried entry from before then does not come from the stream, which keeps changes for a day.
+/// Carried entries older than this do not come from the stream, which keeps changes for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How long a batch is tried again because a project in it cannot be linked: other projects wait.
+/// How long to retry a batch because a project in it cannot be linked; the other projects have to
+/// wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
 /// Adds the entries that new sessions in an event of the stream carry to their trails, and links
 /// the new entries of all projects in the event. Returns how many were linked.
 ///
 /// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
-/// batch. A project that cannot be linked fails it only while the batch is young: the entries are
-/// linked with the project's next ones.
+/// batch. A project that cannot be linked fails it only while the batch is young; after that, the
+/// entries are linked together with the project's next ones.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);

@@ -43,8 +43,8 @@ impl Turns {
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, tasks get no more turns and start no more chunks. Started chunks are still
-    /// prepared, or claimed and sent.
+    /// From now on, tasks get no more turns and start no more chunks. Chunks already started are
+    /// still prepared, or claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
             turns.close();

@@ -18,15 +18,15 @@ use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
-/// The user of `row` after the pending change, and the writes of the change. Fails if the change
-/// has become impossible since the callback.
+/// The user of `row` after the pending change, and the writes of the change. Fails if the change is
+/// no longer possible since the callback.
 pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let PendingAccount { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
-            // The account was linked meanwhile.
+            // The account has been linked in the meantime.
             Some(own) if own.allow_sign_in => {
                 let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
                 let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };

@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds for compatibility; the token states when it expires.
+/// A fixed number of seconds, for compatibility; the token itself states when it expires.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {

@@ -11,8 +11,8 @@ use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up: a new one, without a version, or the signed-in anonymous user, if not
-/// impersonated, with the version of the user's item.
+/// The user who signs up: a new one, without a version, or the signed-in anonymous user (unless
+/// impersonated), with the version of that user's item.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
     match access.user.as_ref().filter(|user| user.is_upgraded_by_sign_up()) {
         Some(current) => {

@@ -3,7 +3,7 @@
 //!
 //! The email is written together with the session. Known places are the places of the user's newest
 //! stored sessions, including ended ones. No email is sent if none of these has a place, as at the
-//! first sign-in of an account. In projects that enable the email, a sign-in by a user who has an
+//! first sign-in of an account. In projects that enable the email, the sign-in of a user with an
 //! address to notify costs one more query.
 
 use flows::App;

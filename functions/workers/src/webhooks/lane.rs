@@ -34,8 +34,8 @@ const PASS: Duration = Duration::from_secs(33);
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
 /// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
 /// searching for due places. The queue of such an endpoint grows, each new event causes a search,
-/// and connections may be refused immediately. Without pauses, the searches would keep the table
-/// busy and delay other endpoints.
+/// and connections may be refused at once. Without pauses, the searches would keep the table busy
+/// and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
@@ -47,8 +47,8 @@ const SHARE: Duration = Duration::from_secs(1);
 /// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
 /// due, behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
 /// Returns `false` if another worker has claimed the endpoint, or the endpoint was deleted: it may
-/// still seem due, but trying it again immediately is useless. If late deliveries cannot be moved
-/// into the queue, makes a pass over the deliveries before them, and fails.
+/// still seem due, but there is no point in trying it again right away. If late deliveries cannot
+/// be moved into the queue, makes a pass over the deliveries before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -71,7 +71,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
     Ok(true)
 }
 
-/// What comes after a pass over an endpoint's queue.
+/// What to do after a pass over an endpoint's queue.
 #[derive(Default)]
 struct PassOutcome {
     /// Whether more may be due right away.
@@ -94,8 +94,8 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
-    // Few deliveries are read at a time, although the next ones wait for the slowest of them: a
-    // worker has many endpoints, and a delivery may have 64 KB.
+    // Few deliveries are read at a time, although the next ones then wait for the slowest of them:
+    // a worker has many endpoints, and a delivery may take 64 KB.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
