@@ -69,7 +69,7 @@ async fn of_200_concurrent_redemptions_of_a_code_one_succeeds() {
     let answers = at_once((0..200).map(|_| (app.client(), OTP_SIGN_IN, json!({ "code": code })))).await;
     let mut codes = codes(&answers);
     assert_eq!(codes.remove("OK"), Some(1), "{codes:?}");
-    // Once redeemed, the code counts as used; before that, it is exhausted from the twenty-first
+    // Once redeemed, the code counts as used; until then, it is exhausted from the twenty-first
     // attempt on.
     let late = ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"];
     assert!(codes.keys().all(|code| late.contains(&code.as_str())) && codes.values().sum::<usize>() == 199, "{codes:?}");

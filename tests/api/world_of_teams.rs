@@ -37,7 +37,7 @@ const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
 /// The project permission in the events. It is the fourth: every project has two, and the events'
-/// project had a third before this one.
+/// project got a third before this one.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }

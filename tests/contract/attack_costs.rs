@@ -220,7 +220,8 @@ impl DearestRequest {
         .collect()
     }
 
-    /// How many of these requests are answered in a day, from so many addresses and networks.
+    /// How many of these requests are answered in a day if they come from this many addresses and
+    /// networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
         limits.flat_map(|limit| limit.early_rules(true)).fold(requests, |least, (rule, by)| {

@@ -47,8 +47,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the path that begins here, or one path per branch of a `use` with braces; returns the
-    /// number of tokens read.
+    /// Records the path that begins here, or one path per branch of a `use` with braces; returns
+    /// the number of tokens read.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {
@@ -123,8 +123,8 @@ pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Mo
     folders
 }
 
-/// The files in cycles or between two cycles: those that remain after files without dependencies or
-/// dependents are removed, repeatedly.
+/// The files in cycles or between two cycles: those that remain after repeatedly removing files
+/// without dependencies or dependents.
 pub(super) fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();

@@ -1,4 +1,4 @@
-//! The manifests: the oldest compiler they name can compile the versions in the lock file.
+//! The manifests: the oldest compiler that they name can compile the versions in the lock file.
 
 use std::fs;
 use std::process::Command;

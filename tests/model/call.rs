@@ -182,7 +182,7 @@ impl Condition {
     }
 
     /// The same call with this condition replaced by a true one that uses the same names and
-    /// values, as DynamoDB rejects unused ones.
+    /// values, because DynamoDB rejects unused ones.
     pub(crate) fn dropped_from(&self, call: &Call) -> Call {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };

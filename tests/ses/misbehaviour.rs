@@ -20,7 +20,7 @@ pub(crate) fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// A URL with a port that nothing listens on.
+/// A URL with a port on which nobody listens.
 fn unreachable() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())

@@ -1,5 +1,4 @@
-//! A software authenticator for passkeys, with every byte of its responses under the test's
-//! control.
+//! A software authenticator for passkeys; tests control every byte of its responses.
 
 use std::sync::Arc;
 
@@ -179,7 +178,7 @@ impl TestApp {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
-    /// Like [`Self::add_passkey`], on `page`.
+    /// Like [`Self::add_passkey`], but on `page`.
     pub async fn add_passkey_on(&self, user: &SignedInUser, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);

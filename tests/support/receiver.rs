@@ -37,7 +37,7 @@ impl ReceivedRequest {
     }
 
     /// Whether one of the signatures matches the one from the specification's library. Ignores the
-    /// time, as a test's clock differs from the machine's.
+    /// time, because a test's clock differs from the machine's.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
@@ -123,7 +123,7 @@ impl Receiver {
         self.shared.released.notify_waiters();
     }
 
-    /// Waits until exactly this many requests are held, then answers them.
+    /// Waits until exactly this many requests are held, and then answers them.
     pub async fn release_when(&self, held: usize) {
         until("requests are held", || self.held() == held).await;
         self.release();

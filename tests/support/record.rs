@@ -75,8 +75,8 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Whether this test sends many absurd requests. Those say nothing about an operation's normal use,
-/// so they are not recorded.
+/// Whether this test sends many absurd requests. Such requests say nothing about an operation's
+/// normal use, so they are not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }

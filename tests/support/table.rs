@@ -132,7 +132,8 @@ fn parsed(row: &str) -> Value {
     serde_json::from_str(row).unwrap()
 }
 
-/// Whether two rows are the same item. Storing an item again changes the order of its attributes.
+/// Whether two rows are the same item. Storing an item again may change the order of its
+/// attributes.
 fn is_same(one: Option<&String>, other: Option<&String>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| parsed(one) == parsed(other))
 }

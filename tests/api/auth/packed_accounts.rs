@@ -1,5 +1,5 @@
-//! Accounts deliberately filled with claims. The address's owner still gets the account: the
-//! transaction that releases all claims has room for the sign-in's writes.
+//! Accounts filled with claims on purpose. The owner of the address still gets the account: the
+//! transaction that releases all claims has room for the writes of the sign-in.
 
 use std::collections::HashMap;
 

@@ -49,7 +49,7 @@ async fn work_is_found_behind_that_of_another_project() {
     urgent(&app, &other, 1).await;
     let due = app.app.store.due_beside(&[], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
-    // Each call searches five more of a partition's roughly fifty keys. Then the search starts
+    // Each call searches five more of a partition's fifty or so keys, and then the search starts
     // over.
     let mut searched = SearchProgress::default();
     for _ in 0..3 {
@@ -65,7 +65,7 @@ async fn work_is_found_behind_that_of_another_project() {
 async fn a_search_behind_much_work_continues_in_the_next_call() {
     let app = TestApp::start().await;
     let (first, other) = (app.project_id().clone(), app.another_project().await.project_id);
-    // More than a thousand in each of the four partitions.
+    // There are more than a thousand in each of the four partitions.
     urgent(&app, &first, 5200).await;
     urgent(&app, &other, 1).await;
     let mut searched = SearchProgress::default();

@@ -104,7 +104,7 @@ impl World {
         furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
     }
 
-    /// A world with its clock some time past the tests' start.
+    /// A world whose clock is ahead of the tests' start by this much.
     pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
         let app = TestApp::start_with(limits).await;
         app.advance(after_start);

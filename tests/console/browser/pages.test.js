@@ -1,5 +1,5 @@
-// Every page of the console, with and without data: accessible, no wider than the window, without
-// errors or requests to other hosts.
+// Every page of the console, with and without data: accessible, no wider than the window, and
+// without errors or requests to other hosts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -35,7 +35,7 @@ async function visitor(t) {
   };
   /** Calls an app's method that leaves the page, and waits for the new URL's page. */
   const go = async (method, path, options) => {
-    // The page is gone before the call returns.
+    // The browser leaves the page before the call returns.
     await page.evaluate(([method, options]) => void globalThis.app[method](options), [method, options]);
     await page.waitForURL((url) => url.pathname === path);
     await page.waitForSelector("body[data-ready]");

@@ -27,8 +27,8 @@ function wrap(value, nodes) {
     see(value[name], known.is, `${node.type}.${name}`, !isMethod(known));
     if (!isMethod(known)) wrap(value[name], known.to);
   }
-  // The SDK's values are frozen, and a frozen object's proxy must return the object's own values.
-  // So the proxy's target is an empty object.
+  // The SDK's values are frozen, and the proxy of a frozen object must return the object's own
+  // values. So the target of the proxy is an empty object.
   return new Proxy({}, {
     get: (_, name) => get(value, name, node),
     has: (_, name) => name in value,
