@@ -19,7 +19,7 @@ import time
 import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Changes of shared code affect most tests. Beyond this number of modules, the complete checks are
+# Changes to shared code affect most tests. Beyond this number of modules, the complete checks are
 # the better choice.
 MAX_MODULES = 12
 

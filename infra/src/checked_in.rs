@@ -28,7 +28,7 @@ const DOCUMENTS: [(&str, Render); 8] = [
     ("docs/api/quotas.md", || Ok(quotas::document(&operations::all()))),
     ("docs/errors.md", || Ok(error_codes::document())),
     ("docs/security/scorecard.md", || Ok(Scorecard::read(&root())?.document())),
-    // Its URLs are placeholders, which the function that serves it replaces.
+    // Its URLs are placeholders, which are replaced by the function that serves it.
     ("functions/content/src/openapi.json", || Ok(openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?))),
     ("infra/console/page.html", pages::console),
 ];

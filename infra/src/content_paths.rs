@@ -33,8 +33,8 @@ impl ContentPath {
     }
 }
 
-/// The pattern of a document at the root. Feeds share one, as do texts for language models: a
-/// distribution has at most 25 patterns.
+/// The pattern of a document at the root. Feeds share one pattern, and so do texts for language
+/// models, because a distribution has at most 25 of them.
 fn pattern(name: &str) -> String {
     match name {
         _ if name.starts_with("feed.") => "/feed.*".to_owned(),

@@ -53,7 +53,7 @@ impl Data {
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
-        // Fail here with a clear message if the folder is unusable, not at the first request.
+        // If the folder cannot be used, fail here with a clear message, not at the first request.
         data.close().with_context(|| format!("cannot write to the data folder {}", folder.display()))?;
         Ok(data)
     }
@@ -67,8 +67,8 @@ impl Data {
         Ok(data)
     }
 
-    /// Makes the folder private and keeps it out of Git. If it also contains other programs' files,
-    /// only the gateway's own are made private, and Git does not ignore the folder.
+    /// Makes the folder private and keeps it out of Git. If it also contains files of other
+    /// programs, only the gateway's own are made private, and Git does not ignore the folder.
     fn close(&self) -> std::io::Result<()> {
         let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
         let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));

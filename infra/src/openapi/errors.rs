@@ -91,7 +91,7 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
 }
 
 /// The schema of a code: an enumeration described by each code's status and the fields of its
-/// details. Sorted by name, so that rows may move within the source.
+/// details. Sorted by name, so that rows can be moved within the source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
     let mut entries = catalog::entries();

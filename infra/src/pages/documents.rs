@@ -102,7 +102,7 @@ pub(super) fn groups() -> impl Serialize + use<> {
         let is_first = |name: &str| ["index", "contract"].iter().any(|first| name.ends_with(first));
         documents.sort_by_key(|document| (!is_first(document.name), !document.name.ends_with("getting-started"), document.name));
         let mut name = folder.replace(['-', '/'], " ");
-        // "api" is an abbreviation, so capitalize all of it.
+        // "api" is an abbreviation, so all of it is capitalized.
         let initial = if name == "api" { ..3 } else { ..1 };
         name.get_mut(initial).map(str::make_ascii_uppercase);
         Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
@@ -211,7 +211,7 @@ fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'sta
     target.into()
 }
 
-/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, as pages load
+/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, because pages load
 /// pictures only from this service.
 fn source(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));

@@ -35,8 +35,8 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// The kind of credentials in this profile if resolving them takes calls to other AWS services,
-    /// which only the AWS CLI makes; otherwise `None`.
+    /// The kind of credentials in this profile, if resolving them takes calls to other AWS
+    /// services, which only the AWS CLI makes; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
         if uses("role_arn") {
@@ -89,7 +89,8 @@ fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, Strin
             }
             continue;
         }
-        // An indented line belongs to the setting above it, such as `s3 =`, and is not needed here.
+        // An indented line belongs to the setting above it, such as `s3 =`, which is not needed
+        // here.
         let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
         let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
         let value = value.split(" #").next().unwrap_or_default().trim();

@@ -15,7 +15,7 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
         _ => return Err(EXPECTED),
     };
     let time: Timestamp = time.map_err(|_| EXPECTED)?;
-    // RFC 3339 covers only the years 0 to 9999, and conversion to UTC can leave this range.
+    // RFC 3339 covers only the years 0 to 9999, and a conversion to UTC can leave that range.
     let year = time.to_zoned(TimeZone::UTC).year();
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }

@@ -9,7 +9,7 @@
 //! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
 //! A committed email is in the write-ahead log, so it survives the end of this process. Nothing
-//! waits for the disk: a power failure may lose the most recent emails.
+//! waits for the disk, so the most recent emails may be lost in a power failure.
 
 use std::path::Path;
 
@@ -264,7 +264,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // Search the HTML only without a text: their content is the same, but the HTML has markup.
+        // Search the HTML only if there is no text: their content is the same, but the HTML has
+        // markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }

@@ -142,7 +142,8 @@ async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyho
     Ok(store.forget_ending(&ending).await?)
 }
 
-/// Warns if the data has other projects than the new one: the file with their keys is gone.
+/// Warns if the data contains projects other than the new one, because the file with their keys is
+/// gone.
 pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
     let projects = store.projects().await?;
     let others: Vec<String> =

@@ -18,7 +18,7 @@ enum Phase {
     Header,
     Body,
     /// The body took too long. The operation got an error in place of the rest, but has not
-    /// answered.
+    /// answered yet.
     Late,
     /// The request is complete, and the operation is running.
     Operation,
@@ -68,7 +68,8 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// Since when the connection has waited for its client; `None` while its operation is running.
+    /// Since when the connection has been waiting for its client; `None` while its operation is
+    /// running.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
