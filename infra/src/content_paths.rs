@@ -10,7 +10,7 @@ use crate::operation::Operation;
 pub(crate) struct ContentPath {
     path: String,
     /// Its query parameter, the only part of a query in the cache key: otherwise, callers could
-    /// bypass the cache by adding anything to a query.
+    /// bypass the cache by adding something to a query.
     pub(crate) parameter: Option<String>,
 }
 

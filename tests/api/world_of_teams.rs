@@ -90,8 +90,8 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     app.app.store.transact(writes).await.unwrap();
 }
 
-/// Creates the project `internal` unless it exists, as all projects of a table share it, with a
-/// user, their two teams and their project. Returns the user's access token.
+/// Creates the project `internal`, with a user, their two teams and their project, unless it
+/// exists: all projects of a table share it. Returns the user's access token.
 pub(crate) async fn write_owner(app: &TestApp) -> String {
     let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
     let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };

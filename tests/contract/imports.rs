@@ -111,8 +111,8 @@ pub(super) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     sources.iter().map(of).collect()
 }
 
-/// For each folder of a crate (or file beside the folders), those its files depend on. Not the
-/// root: it declares all folders, and its exports are theirs.
+/// For each folder of a crate (or file beside the folders), the folders and files that its files
+/// depend on. Not the root: it declares all folders, and its exports are theirs.
 pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut folders: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (file, names) in files.iter().filter(|(file, _)| !file.is_empty()) {

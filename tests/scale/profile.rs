@@ -24,8 +24,8 @@ pub(crate) struct Family {
     pub(crate) owner: Owner,
     /// The partition key, with `…` in place of ids and shard numbers.
     pub(crate) pk: String,
-    /// The kind of the sort key if several users' requests use the same item; `None` for keys of a
-    /// user, and for items that users do not share.
+    /// The kind of the sort key, if requests of several users use the same item; `None` for keys of
+    /// a user, and for items that users do not share.
     pub(crate) sk: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: an HTTP server that keeps requests and answers as told by the test.
+//! A receiver of webhooks: an HTTP server that keeps requests and answers as the test specifies.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};

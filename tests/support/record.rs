@@ -95,7 +95,7 @@ fn segments(path: &str) -> usize {
     path.bytes().filter(|byte| *byte == b'/').count()
 }
 
-/// The name of the operation that a request calls, if any.
+/// The name of the operation that a request calls, if it calls one.
 fn operation_of(request: &Request<Body>) -> Option<&'static str> {
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
     let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };

@@ -112,7 +112,7 @@ impl Undo<'_> {
             Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
             Ok(Outcome::Changed | Outcome::Done) => {}
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
-            // The user who holds the address was changed concurrently.
+            // The user who has the address has changed concurrently.
             Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
             Err(error) => return Err(error.into()),
         }
@@ -163,7 +163,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // The email address is free again.
+            // Nobody has the email address any more.
             None => {}
         }
         Ok(())

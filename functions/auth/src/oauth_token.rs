@@ -3,8 +3,8 @@
 //!
 //! Client id and secret are in the body, as JSON or as a form, or in the header with HTTP Basic.
 //! Access headers are optional, but must be valid if sent. Errors have the form of RFC 6749 §5.2,
-//! with Gatelet's `code` and `details` added; they are written by a layer, because some errors
-//! occur before the handler runs.
+//! plus Gatelet's `code` and `details`. A layer writes them, because some errors occur before the
+//! handler runs.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;

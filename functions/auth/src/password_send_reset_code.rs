@@ -64,7 +64,7 @@ pub async fn handle(
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email.0, user_id, epoch, now);
     // The domain's limit does not apply: it would reveal which addresses are unproved, and a
-    // stranger could use it to block password resets for everybody there.
+    // stranger could use it to block password resets for everyone at that domain.
     let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {

@@ -1,5 +1,5 @@
-//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list too long for one
-//! answer ends early; the header `Link` has the URL of the rest.
+//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that is too long
+//! for one answer ends early; the header `Link` has the URL of the rest.
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};

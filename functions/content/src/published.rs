@@ -11,8 +11,8 @@ use store::content::{DatedContent, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site with at most `max` of its newest posts, without their texts,
-/// from the [catalogue](flows::catalogue): for answers that are not cached.
+/// The public content of the site, with at most `max` of its newest posts without their texts, from
+/// the [catalogue](flows::catalogue). For answers that are not cached.
 pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))

@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, in the
-//! form that published SDKs expect. For more about each email, page by page, see the outbox
+//! form that published SDKs expect. For all emails, with more about each, see the outbox
 //! ([`outbox_list`](crate::outbox_list)).
 
 use api::http::TableAction::{BatchGetItem, Query};

@@ -38,7 +38,7 @@ pub struct ProjectsQuery {
 /// project.
 type Place = (i64, TeamId, ProjectId);
 
-/// Number of teams whose projects are looked up at once, and of the projects in the first read.
+/// Number of teams whose projects are looked up at once, and of projects in the first read.
 const AT_ONCE: usize = 10;
 /// Maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. This does not
-//! sign anyone in, or give the account a new owner, which would remove its password and end its
+//! `POST /api/v1/contact-channels/verify`: redeems the code of a verification email. This neither
+//! signs anyone in nor gives the account a new owner, which would remove its password and end its
 //! sessions: people often open the email in a browser that does not have the session of their
 //! sign-up, and then look like a stranger. For the same reason, a verification without a session of
 //! the account does not count as the first proof of the address; the next proof does. A recipient

@@ -230,8 +230,8 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme. If the project's chosen theme was deleted, the source of the default
-/// theme, so that nobody is locked out; `None` if another theme was deleted.
+/// The source of a theme. If the theme that the project has selected was deleted, the source of the
+/// default theme, so that nobody is locked out; `None` if another theme was deleted.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),

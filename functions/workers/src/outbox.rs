@@ -68,7 +68,7 @@ impl<'a> Outbox<'a> {
 
     /// Processes due work within the limits above, and returns how many entries were advanced or,
     /// for broadcasts, created; a sent email counts once for each address. Zero means that nothing
-    /// is due, nothing could be done, or tasks are still running.
+    /// is due, that nothing could be done, or that tasks are still running.
     ///
     /// # Errors
     /// The table cannot be read. Tasks that have begun are not affected.
@@ -111,7 +111,7 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits until the current chunks of entries are prepared or sent, and starts no others.
+    /// Waits until the current chunks of entries are prepared or sent, without starting others.
     /// Returns how many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();

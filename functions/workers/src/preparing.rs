@@ -27,7 +27,7 @@ const EXPANDED: usize = 200;
 const SLOW_CHUNK: usize = 2;
 
 /// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
-/// many entries were advanced or created. After [`SHARE`], the rest remains due, so that others get
+/// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
 /// their turn.
 pub(crate) async fn prepare(
     app: &App,

@@ -1,9 +1,9 @@
 //! Resolves the entries that a killed worker left behind, in the only process that uses the outbox.
 //!
 //! Elsewhere a worker counts as dead when its lease ends, and the outcome of an email that was
-//! being sent is unknown. A gateway has its data to itself and can look into its own inbox: emails
-//! in the inbox were sent, others were not. A project's own mail server cannot be asked, so the
-//! outcome there stays unknown and the email is not sent again.
+//! being sent is unknown. A gateway has its data to itself and can look into its inbox: emails in
+//! it were sent, all others were not. There is no way to ask a project's own mail server, so the
+//! outcome stays unknown, and the email is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;

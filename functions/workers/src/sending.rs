@@ -51,14 +51,13 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// When it is the queue's turn, sends its first emails, at most as many as the project may send
-/// now, and returns how many were claimed or skipped; a claimed email counts once for each of its
-/// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
-/// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
-/// They also stay queued once the mail service stops accepting emails: the turn then ends after
-/// [`COOLDOWN`], refused emails do not count, and their tokens are returned. From then on, a turn
-/// begins with a single email, and continues only if the mail service accepts it
-/// ([`Mailer::is_refused`]).
+/// When it is the queue's turn, sends its first emails, as many as the project may send now, and
+/// returns how many were claimed or skipped. A claimed email counts once for each of its addresses.
+/// Emails with expired codes are skipped. A project's own mail server gets at most [`CONNECTIONS`]
+/// emails of the queue at a time. After [`SHARE`], the other emails stay queued. They also stay
+/// queued once the mail service stops accepting emails: the turn then ends after [`COOLDOWN`],
+/// refused emails do not count, and their tokens are returned. From then on, a turn begins with a
+/// single email, and continues only if the mail service accepts it ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -235,7 +234,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the project's own mail server, if any.
+/// The sender of a project's emails, and the project's own mail server, if it has one.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

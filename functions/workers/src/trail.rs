@@ -48,15 +48,15 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
 
 /// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
 /// that shares its table with functions. Its own sessions carry none. Fails only if an entry cannot
-/// be added: a project that cannot be linked must not hold up the webhooks of others.
+/// be added: one project that cannot be linked must not hold up the webhooks of others.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
     Ok(())
 }
 
-/// Links the new entries of these projects, each since the time given ([`link_since`]). Returns how
-/// many were linked, and the last error; errors are logged.
+/// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
+/// how many were linked, and the last error; errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -110,8 +110,8 @@ pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error>
     link_since(app, project, None).await
 }
 
-/// Like [`link`]. With `since`, entries since then are linked even if later ones have links: those
-/// that were added late.
+/// Like [`link`]. With `since`, entries from then on are linked even if later ones already have
+/// links, because they were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };

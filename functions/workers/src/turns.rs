@@ -10,7 +10,7 @@ pub(crate) const CHUNK: usize = 50;
 /// Maximum number of queues of projects with their own mail server served at the same time: emails
 /// are in memory while they are sent.
 const OWN: usize = 16;
-/// Maximum number of entries prepared, and so in memory, at the same time.
+/// Maximum number of entries that are being prepared, and thus in memory, at the same time.
 const PREPARED: usize = 100;
 /// Maximum number of slow projects at the same time whose entries are prepared or whose emails are
 /// sent through the deployment's sender. They wait for the same renderer.
@@ -21,8 +21,8 @@ pub(crate) const SHARE: Duration = Duration::from_secs(1);
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Whose turn it is to prepare entries or to send. Emails through the deployment's sender do not
-/// wait for the mail servers of projects, which may be slow, or, unless their own project is slow,
-/// for slow templates.
+/// wait for the mail servers of projects, which may be slow. Unless their own project is slow, they
+/// do not wait for slow templates either.
 pub(crate) struct Turns {
     /// A permit for each entry.
     prepare: Semaphore,

@@ -39,7 +39,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= MIN_BYTES => {
             if is_head {
-                // HEAD has no body to compress, so the compressed length is unknown.
+                // A response to HEAD has no body to compress, so the compressed length is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;

@@ -221,8 +221,8 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only its owner can enter, regardless of the umask. Leaves an existing
-/// folder unchanged.
+/// Creates a folder that only its owner can enter, whatever the umask. Leaves an existing folder
+/// unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -231,8 +231,8 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file, created if missing, and makes it readable to its owner only, regardless of the
-/// umask.
+/// Opens a file, creating it if it is missing, and makes it readable only to its owner, whatever
+/// the umask.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;

@@ -61,7 +61,7 @@ impl Service {
         Self::build(parts, Extent::Public)
     }
 
-    /// A gateway whose console requires a sign-in if it has no private pages.
+    /// A gateway; if it has no private pages, its console requires a sign-in.
     pub fn with_console(parts: Parts) -> Self {
         Self::build(parts, Extent::Console)
     }
@@ -83,10 +83,10 @@ impl Service {
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker, which delivers emails to the inbox or to the project's own mail
-    /// server, if any. When `stop` changes, the worker completes the current step and the emails it
-    /// has begun to send, then stops. With `sends_alone` (no other process sends emails), it first
-    /// resolves the emails that a killed worker left unfinished.
+    /// Starts the outbox worker, which delivers emails to the inbox or, if the project has its own
+    /// mail server, to that server. When `stop` changes, the worker completes the current step and
+    /// the emails it has begun to send, then stops. With `sends_alone` (no other process sends
+    /// emails), it first resolves the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ProjectMailer { own: smtp, deployments: self.inbox.clone() };
@@ -162,8 +162,8 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, as DynamoDB does itself. It stops when `stop`
-    /// changes.
+    /// Starts the task that deletes expired items, which DynamoDB does by itself. It stops when
+    /// `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
         tokio::spawn(async move {

@@ -9,7 +9,7 @@ use http::Method;
 
 /// The maximum number of changes between a path and the intended route.
 const MAX_CHANGES: usize = 4;
-/// How many changes a missing segment counts as, so that a path may lack `/api/v1`.
+/// How many changes a missing segment counts as; low enough that a path may lack `/api/v1`.
 const MISSING: usize = 2;
 
 /// The route with the fewest changes from a path; among equals, one with the request's method, then

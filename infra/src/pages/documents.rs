@@ -78,7 +78,7 @@ impl Document {
         )
     }
 
-    /// The text of the document as HTML, with its links and the broken ones.
+    /// The text of the document as HTML, with lists of its links and of broken links.
     pub fn html(&self, api_url: &str) -> RenderedDocument {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
@@ -118,7 +118,8 @@ pub struct RenderedDocument {
     pub anchors: Vec<String>,
     /// The links to documents and their sections, as on pages.
     pub links: Vec<String>,
-    /// Links to neither a document nor a website, and pictures outside `docs/pictures/`.
+    /// Links that lead neither to a document nor to a website, and pictures outside
+    /// `docs/pictures/`.
     pub broken: Vec<String>,
 }
 

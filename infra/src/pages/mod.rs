@@ -100,7 +100,7 @@ impl Frame {
         Self::beginning_with(if has_private { &PRIVATE } else { &[] })
     }
 
-    /// Creates a frame with these navigation entries before the public pages'.
+    /// Creates a frame with these navigation entries before those of the public pages.
     pub fn beginning_with(entries: &[Entry]) -> Self {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }

@@ -46,7 +46,8 @@ pub struct Event {
     invocation: Option<HeaderValue>,
 }
 
-/// Runs the `main` of a function on this thread alone, as an instance handles one event at a time.
+/// Runs the `main` of a function on this thread alone, because an instance handles one event at a
+/// time.
 ///
 /// # Errors
 /// `main` fails, or the system does not provide what the reactor needs.

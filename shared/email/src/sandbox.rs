@@ -7,7 +7,7 @@
 //! renderer renders one email after another. An email that crashes it costs a restart of a few
 //! milliseconds and gets the status `render-error`; the request's other emails are still rendered.
 //!
-//! No call occupies a renderer for long: it renders emails for at most about `SHARE`, and its
+//! No call occupies a renderer for long: it renders emails for about `SHARE` at most, and its
 //! caller tries the rest later. `turns` decides which call is next.
 
 use std::convert::Infallible;
@@ -72,7 +72,7 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 
 /// Renders several emails of one project. Emails with the same sources are rendered together, so
 /// that the sources are compiled only once. The results are in the order of `jobs`; `None` for an
-/// email not rendered because others took too long. At least one email is rendered.
+/// email that was not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
     let mut results = vec![None; jobs.len()];
@@ -188,8 +188,8 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             if failures >= attempts {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
-                // Probably the sources are to blame, not a slow machine, so each further email gets
-                // only one attempt.
+                // This is probably due to the sources, not to a slow machine, so each further email
+                // gets only one attempt.
                 (attempts, failures) = (1, 0);
             }
         }

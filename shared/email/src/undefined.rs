@@ -32,8 +32,8 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variable that made a template fail, if the source shows it: a variable in the line of
-/// the error that the context lacks.
+/// Names the variable that made a template fail, if the source shows it: one that is in the line of
+/// the error, but not in the context.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,

@@ -54,8 +54,8 @@ const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
 /// The maximum size of an answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
-/// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
-/// to a webhook endpoint.
+/// The maximum number of unused connections kept open to one host: as many as there can be
+/// concurrent deliveries to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
 /// How long an unused connection is kept; the pool may take as long again to notice. The time is
 /// short, because projects choose the hosts, and how many there are.

@@ -69,7 +69,7 @@ pub enum ExchangeError {
 }
 
 impl From<AnswerError> for ExchangeError {
-    /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
+    /// Classifies a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
     /// Connect Core §3.1.2.6, and codes of GitHub and Facebook).
     fn from(fault: AnswerError) -> Self {
         match fault {
@@ -137,8 +137,8 @@ impl<'a> Peer<'a> {
     }
 
     /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
-    /// refuses the code or the client ([`ExchangeError::from`] tells which), or if one of its
-    /// answers violates the protocol.
+    /// refuses the code or the client ([`ExchangeError::from`] distinguishes them), or if one of
+    /// its answers violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), AnswerError> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {

@@ -26,8 +26,8 @@ pub struct Expectations<'a> {
     /// The required nonce. If absent, the token must not have a nonce either: otherwise, a stolen
     /// token with a nonce could be used by simply leaving the nonce out.
     pub nonce: Option<&'a str>,
-    /// The client's secret and the HMAC algorithms that the issuer lists for signing, if any
-    /// (§3.1.3.7 step 8).
+    /// The client's secret and the HMAC algorithms that the issuer lists for signing, if it lists
+    /// any (§3.1.3.7 step 8).
     pub shared: Option<(&'a SecretString, &'a [&'a str])>,
 }
 

@@ -17,7 +17,7 @@ pub struct Tokens {
     /// When the access token expires; absent if unknown or more than a year away.
     pub expires_at: Option<Timestamp>,
     /// The granted scopes as the provider reports them, separated by spaces or, at some, by commas;
-    /// `None` if it does not report any; the requested scopes then count as granted.
+    /// `None` if it does not report any, in which case the requested scopes count as granted.
     pub scope: Option<String>,
 }
 

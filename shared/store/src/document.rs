@@ -161,7 +161,7 @@ impl DocumentRow {
     }
 
     /// The row with `document` as the environment's document, which overrides the branch's
-    /// document, if any.
+    /// document, if there is one.
     #[must_use]
     pub fn at_environment(self, document: MailDocument) -> Self {
         let below = if self.level == Level::Branch { Some(self.document) } else { self.below };

@@ -5,8 +5,8 @@
 //! Concurrent changes to an item are kept. Versioned items get a new version, so that a process
 //! that has read the old item does not write the old value back. Values that live for minutes, such
 //! as those in authorizations and codes, are not resealed, because they expire first; nor are
-//! cursors, which only clients have. An item costs its share of the scan and, if any value is
-//! resealed, one unit for each KB.
+//! cursors, which only clients have. Each item costs its share of the scan and, if one of its
+//! values is resealed, one unit for each KB.
 
 use std::collections::BTreeMap;
 

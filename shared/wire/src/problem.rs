@@ -57,8 +57,8 @@ impl Problems {
         self
     }
 
-    /// Whether the report is full. Once a problem is left out, so are all later ones: the reported
-    /// problems are the first.
+    /// Whether the report is full. Once a problem is left out, so are all later ones, so that the
+    /// reported problems are the first ones.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }

@@ -72,7 +72,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // A team without members leaves its projects without owners, too.
+    // A team without members leaves its projects without owners too.
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, ada.user.user_id);
     assert_eq!(server.delete(&membership).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;

@@ -90,7 +90,8 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // Without an authenticator app so far, the session may set one, and replace it within minutes.
+    // The user has no authenticator app yet, so the session may set one, and replace it within
+    // minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
     }

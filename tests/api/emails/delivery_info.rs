@@ -28,7 +28,7 @@ async fn send(app: &TestApp, email: &str) {
     app.send_emails().await;
 }
 
-/// Reports an event of this kind about every sent email, twice each, as the email service may
+/// Reports an event of this kind about every sent email, twice each, because the email service may
 /// repeat reports.
 async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();

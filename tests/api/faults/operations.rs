@@ -22,8 +22,8 @@ fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, regardless
-/// of ids and order.
+/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, whatever the
+/// ids and the order.
 fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {

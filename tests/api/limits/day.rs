@@ -2,7 +2,8 @@
 //! address and two thousand in a mobile carrier's network. Under the standard limits, nobody is
 //! rejected, and at the usual rates, nobody gets a bot challenge.
 //!
-//! An operation's counters are those incremented by its event, so later limits are covered as well.
+//! An operation's counters are those incremented by its event, so limits added later are covered
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};

@@ -23,7 +23,7 @@ fn by_place(operation: &infra::Operation) -> (bool, bool) {
     (has(SubjectKind::Address), has(SubjectKind::Network))
 }
 
-/// Clients' requests that write; servers' requests count by key.
+/// Requests by clients that write; requests by servers are counted by key.
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
@@ -223,7 +223,7 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures given as URLs do not count, nor do other changes.
+        // Pictures given as URLs do not count; nor do other changes.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
         // This limit does not apply to uploads by servers.

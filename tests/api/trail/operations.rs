@@ -93,7 +93,7 @@ impl Trial {
         }
     }
 
-    /// The targets in the path, and the user in it, if any.
+    /// The targets in the path, and the user in it, if there is one.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));

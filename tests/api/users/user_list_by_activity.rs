@@ -11,7 +11,7 @@ use super::{USERS, assert_error, create, fields, path};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// The names on a page, and the cursor of the next page if any.
+/// The names on a page, and the cursor of the next page if there is one.
 async fn page(app: &TestApp, query: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?order_by=last_active_at{query}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

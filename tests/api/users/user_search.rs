@@ -12,7 +12,7 @@ pub(super) fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The names on a page, and the cursor of the next page if any.
+/// The names on a page, and the cursor of the next page if there is one.
 pub(super) async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?starts_with={}{more}", encoded(beginning))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

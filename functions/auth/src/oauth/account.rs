@@ -47,7 +47,7 @@ pub(super) async fn resolve(
     profile: &Profile,
 ) -> Result<SecretString, Error> {
     let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
-    // With the deployment's client, apps do not get access tokens of the provider.
+    // If the deployment's client is used, apps do not get the provider's access tokens.
     let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
     let seal = |provider| {
         let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };

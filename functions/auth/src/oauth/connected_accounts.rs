@@ -254,7 +254,7 @@ impl Connection<'_> {
     }
 
     /// Gets a new token from the provider in answer to `report`. It is stored before it is
-    /// returned, unless a new flow has replaced the tokens meanwhile.
+    /// returned, unless a new flow has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
@@ -282,10 +282,10 @@ impl Connection<'_> {
         new: Tokens,
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
-        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old one
-        // is then kept, sealed with the current secret.
+        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). In that case,
+        // the old one is kept, sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
-        // If the answer has no scope, the refresh token's scope applies (RFC 6749 §6).
+        // If the answer does not name a scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.token_key(), old, &tokens).await?;

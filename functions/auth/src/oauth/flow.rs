@@ -158,7 +158,8 @@ async fn proceed(
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code. Fails if the answer names another issuer, is an error or has no code.
+/// The provider's code. Fails if the answer names another issuer, is an error or does not contain a
+/// code.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
     let issuer = match catalog::find(&provider.id).map(|known| known.identity) {
         Some(Identity::IdToken { issuer, .. }) => Some(issuer),
@@ -178,8 +179,8 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 }
 
 /// The meaning of an error in the provider's answer (RFC 6749 §4.1.2.1, and codes of GitHub and
-/// LinkedIn). Any other error, such as `access_denied` or `login_required`, is due to the user's
-/// choice.
+/// LinkedIn). All other errors, such as `access_denied` or `login_required`, mean that the user
+/// decided not to sign in.
 fn refusal(provider_id: &str, error: &str) -> KnownError {
     match error {
         "temporarily_unavailable" | "server_error" => KnownError::OauthProviderTemporarilyUnavailable,

@@ -18,8 +18,8 @@ use crate::oauth::account::{SignUpAccount, sign_up};
 use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
-/// The user of `row` after the pending change, and the writes of the change. Fails if the change is
-/// no longer possible since the callback.
+/// The user of `row` after the pending change, and the writes of the change. Fails if the change
+/// has become impossible since the callback.
 pub(super) async fn made(scope: Scope<'_>, pending: &PendingAccount, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let PendingAccount { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {

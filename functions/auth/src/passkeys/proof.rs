@@ -41,13 +41,14 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// For a second factor, the attempt code of the sign-in, which the challenge must be for.
+    /// For a second factor, the attempt code of the sign-in. The challenge must be for that
+    /// sign-in.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey is yet to be written.
+/// A correct response; the use of the passkey has not been written yet.
 pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
@@ -110,7 +111,7 @@ impl PasskeyProof<'_> {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response; but then the challenge is redeemed, and this read fails.
+            // response. In that case, the challenge is redeemed, and this read fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;

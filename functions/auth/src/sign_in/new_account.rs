@@ -24,8 +24,9 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
     }
 }
 
-/// The writes of an account: first the claim of the primary email address, if any, then the release
-/// of an anonymous user's claims, and later the user. A new user also gets the project's defaults.
+/// The writes of an account: first the claim of the primary email address, if there is one, then
+/// the release of an anonymous user's claims, and later the user. A new user also gets the
+/// project's defaults.
 pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
     let Some(version) = version else {

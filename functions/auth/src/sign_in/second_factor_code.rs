@@ -84,8 +84,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code, and counts it unless the returned attempt permits something. A wrong one is
-    /// recorded as `failed`, unless the user has no second factor.
+    /// Checks the code, and counts it unless the returned attempt goes on to permit something. A
+    /// wrong one is recorded as `failed`, unless the user has no second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,
@@ -169,7 +169,7 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after the use of a recovery code; `None` if the user never had it or has already used
+/// The user after using a recovery code; `None` if the user never had the code or has already used
 /// it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));

@@ -114,14 +114,15 @@ impl UserChange {
         Ok(with)
     }
 
-    /// The team that the user has selected after the change, if any.
+    /// The team selected by the user after the change, if there is one.
     pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
         let mut selected = user.selected_team_id;
         self.patch.input.selected_team_id.clone().apply(&mut selected);
         selected
     }
 
-    /// Writes the change to a user. Returns the user with the team selected afterwards, if any.
+    /// Writes the change to a user. Returns the user with the team selected after the change, if
+    /// there is one.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));

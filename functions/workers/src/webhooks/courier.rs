@@ -53,7 +53,7 @@ impl Default for Courier {
 }
 
 impl Courier {
-    /// A courier for at most this many endpoints at the same time.
+    /// A courier that works on at most this many endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
@@ -117,9 +117,9 @@ impl Courier {
         true
     }
 
-    /// Works on due endpoints until none is due, apart from those left out, or `until` has passed,
-    /// and waits for started work. If the search for due endpoints fails, its error is returned
-    /// after the started work.
+    /// Works on due endpoints until none is due (apart from those left out) or `until` has passed,
+    /// and waits for work that has begun. If the search for due endpoints fails, its error is
+    /// returned after the started work.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {

@@ -66,7 +66,7 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// The paths of the files for messages, or a placeholder if neither is known.
+/// The paths of the files, for messages; a placeholder if neither is known.
 pub(super) fn files_text() -> String {
     let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
     if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }

@@ -20,8 +20,8 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }
 
-/// Whether a string has the form of RFC 3339 §5.6; jiff accepts more, such as a time zone name in
-/// brackets.
+/// Whether a string has the form of RFC 3339 §5.6; jiff accepts more, such as the name of a time
+/// zone in brackets.
 fn is_date_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |pattern: &[u8]| {

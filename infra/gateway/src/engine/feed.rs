@@ -3,9 +3,9 @@
 //! The stream makes each write more expensive, so it is off until a project has a webhook endpoint,
 //! unless other processes use the table too. It is switched on before the endpoint is written, so
 //! that no later change is missed. Processed records are deleted from the file, unless other
-//! processes read the stream too; the engine itself would keep them forever. Records left when this
-//! process ends are for the next process to read. Deletion uses a second connection to the file,
-//! because the engine has no call for it.
+//! processes read the stream too; the engine itself would keep them forever. Records that are left
+//! when this process ends are read by the next process. They are deleted through a second
+//! connection to the file, because the engine has no call for that.
 //!
 //! At each write, the engine searches all records for the last number. In a file, [`index`] makes
 //! this fast: otherwise, each unprocessed record would delay all writes, including those needed to
@@ -58,7 +58,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Switches the stream on if `is_on`. With a file, processed records are deleted from it.
+    /// Switches the stream on if `is_on`. If there is a file, processed records are deleted from
+    /// it.
     pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
         if let Some(file) = file {
             // The first call decides; there is only one file.

@@ -138,8 +138,8 @@ impl Engine {
 
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
-    /// The stream is only on while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`): with the stream on, each write also writes a
+    /// The stream is on only while other processes can read it, or if a project has had a webhook
+    /// endpoint since the engine was opened (`feed`): while it is on, each write also writes a
     /// record. In memory, the engine then scans all records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
@@ -257,7 +257,7 @@ impl Engine {
     }
 
     /// Turns the stream on if a project has a webhook endpoint; otherwise, the first call that
-    /// writes an endpoint turns it on. With a file, finished changes are deleted from the file.
+    /// writes an endpoint turns it on. If there is a file, finished changes are deleted from it.
     pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
         let is_on = self.store.has_webhooks().await?;
         self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)

@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// Adds the emails that an older version stored; `lines` begins with the oldest. Skips emails
-    /// already in the inbox. The last [`KEPT`] emails by time of sending are kept.
+    /// already in the inbox. Of all emails, the [`KEPT`] that were sent last are kept.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -234,7 +234,7 @@ impl Table {
     }
 }
 
-/// Removes all but the [`KEPT`] emails sent last; returns how many are left.
+/// Removes all emails except the [`KEPT`] that were sent last; returns how many are left.
 fn trimmed(connection: &Connection) -> rusqlite::Result<usize> {
     let count: usize = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
     if count > KEPT {

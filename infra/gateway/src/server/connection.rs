@@ -52,9 +52,9 @@ impl Connection {
         *self.state() = State { phase, since: Instant::now() };
     }
 
-    /// When to close the connection unless there is activity. `None` while an operation runs or a
-    /// body arrives: a body has its own deadline, after which the client still gets a response
-    /// ([`super::body`]).
+    /// When to close the connection unless there is activity. `None` while an operation is running
+    /// or a body is arriving: a body has its own deadline, after which the client still gets a
+    /// response ([`super::body`]).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {

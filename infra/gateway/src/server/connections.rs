@@ -30,7 +30,7 @@ const MAX_CONNECTIONS: u64 = 4096;
 const MAX_PER_ADDRESS: usize = 512;
 /// The maximum number of bytes that all connections hold together.
 const MAX_HELD: usize = 64 << 20;
-/// How long a new connection waits for another one to close and make room.
+/// How long a new connection waits until another one has closed to make room for it.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]

@@ -77,7 +77,7 @@ impl Server {
                     // No limit per address for trusted proxies, because all users of a proxy share
                     // its address.
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
-                    // Without a place, drop the stream, which closes the connection.
+                    // If there is no place, drop the stream, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
                         let (router, proxies) = (self.router.clone(), self.proxies.clone());
                         let client = Arc::new(Client { peer, place, router, proxies, _open: open.subscribe() });

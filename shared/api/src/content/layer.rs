@@ -58,7 +58,7 @@ async fn answer(response: Response, wanted: &Validators, site_url: &str) -> Resp
     }
 }
 
-/// Copies the header `Allow` of the original response, if any.
+/// Copies the header `Allow` of the original response, if it has one.
 fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
     if let Some(allowed) = allowed {
         response.headers_mut().insert(header::ALLOW, allowed.clone());

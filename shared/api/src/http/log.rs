@@ -3,9 +3,9 @@
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
 //! so metrics need neither an API call nor an agent. The line names the operation instead of the
-//! path, and contains nothing from the request except the method and the project's id: no IP
-//! address, other header, body or query. A deployment without `GATELET_STAGE` writes the same line
-//! without metrics.
+//! path. From the request, it contains only the method and the project's id: no IP address, other
+//! header, body or query. A deployment without `GATELET_STAGE` writes the same line without
+//! metrics.
 //!
 //! | metric | unit | dimensions |
 //! |---|---|---|

@@ -1,5 +1,6 @@
 //! Versions of resources: a response states the version in its `ETag`, and a change with `If-Match`
-//! applies only to that version (RFC 9110 §13.1.1), so nobody overwrites what they have not seen.
+//! applies only to that version (RFC 9110 §13.1.1), so that nobody overwrites what they have not
+//! seen.
 
 use std::convert::Infallible;
 

@@ -82,7 +82,7 @@ impl HashedCodes {
         self.hashes.len()
     }
 
-    /// The set without a used code; `None` if the set does not have the code.
+    /// The set without this code, which has been used; `None` if the code is not in the set.
     pub fn without(&self, code: &HashedCode) -> Option<Self> {
         // Every hash is compared, each in constant time.
         let others: Vec<Output> = self.hashes.iter().filter(|hash| **hash != code.0).copied().collect();

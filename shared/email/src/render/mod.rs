@@ -59,7 +59,7 @@ pub struct Context {
     pub project: ProjectContext,
     /// The recipient, if it is a user.
     pub user: Option<UserContext>,
-    /// Variables of this kind of email only, such as the code of a sign-in email.
+    /// Variables that only this kind of email has, such as the code of a sign-in email.
     pub variables: Map<String, Json>,
     /// URL to unsubscribe from emails of this category; absent if that is not possible.
     pub unsubscribe_link: Option<String>,
@@ -199,9 +199,9 @@ fn environment<'e>() -> Environment<'e> {
     environment
 }
 
-/// The filter `default`, which also replaces placeholders and `none`, such as the name of a user
-/// without one. The engine's own filter replaces only undefined values, unless its second argument
-/// is true.
+/// The filter `default`, which also replaces placeholders and `none`, for example for the name of a
+/// user who has none. The engine's own filter replaces only undefined values, unless its second
+/// argument is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() || is_placeholder(value) { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
@@ -241,7 +241,7 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs can then recognize links in the HTML. `none`, such as the name of a user without one,
+/// programs can then recognize links in the HTML. `none`, such as the name of a user who has none,
 /// becomes an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {

@@ -279,8 +279,8 @@ impl Smtp {
     }
 }
 
-/// How a client introduces itself (RFC 5321 §4.1.4): by its name if fully qualified (servers refuse
-/// others), or by an address.
+/// How a client introduces itself (RFC 5321 §4.1.4): by its name if that is fully qualified
+/// (servers refuse others), otherwise by an address.
 fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
     let is_label = |label: &str| {
         let is_legal = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -3,7 +3,7 @@
 //! A project counts as slow for a while after its emails took long to render. The emails of all
 //! slow projects together use at most half of the renderers, and so do all previews. The previews
 //! of one project, and the emails of one slow project, are rendered one call after another: however
-//! many calls there are, another project's next call waits for at most one of them.
+//! many calls there are, the next call of another project waits for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,8 +38,8 @@ struct RendererPool {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; always
-/// one of those for all renderers.
+/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; in any
+/// case, one of those shared by all renderers.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

@@ -22,7 +22,7 @@ pub const PROBLEM: &str = "looks like TSX (it has an import or export declaratio
 
 /// A name; it may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module. It has no blanks, unlike many quoted phrases in sentences.
+/// The name of a module. Unlike many quoted phrases in sentences, it has no blanks.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
 /// A list in braces, but not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";

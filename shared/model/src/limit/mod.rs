@@ -29,6 +29,6 @@ pub use rate::{Rate, RateError};
 pub use rule::Rule;
 pub use subject::Subject;
 
-/// How many bytes read from the table by a client count as one read ([`Limit::Read`]); fewer do not
-/// count.
+/// How many bytes that a client reads from the table count as one read ([`Limit::Read`]); fewer do
+/// not count.
 pub const BYTES_PER_READ: usize = 16 * 1024;

@@ -67,8 +67,8 @@ impl Limit {
 }
 
 impl Rule {
-    /// Whether each process counts in its memory first, and adds ten requests at a time to the
-    /// count in the table. These rules apply to every write by a client, and thus rarely need an
+    /// Whether each process counts in its memory first, and adds to the count in the table ten
+    /// requests at a time. These rules apply to every write by a client, and thus rarely need an
     /// additional call to the table. Each process may permit up to ten requests beyond the quota.
     pub const fn is_batched(self) -> bool {
         matches!(

@@ -2,9 +2,9 @@
 //! day; only an anonymous user who signs up is counted again, as a new user. A day's counts are
 //! kept by gap: the number of days since the previous active day of the same user or team.
 //!
-//! These counts suffice to compute how many different users or teams of a [`Kind`] were active in a
-//! window of at most [`WINDOW`] days. Only on a user's first active day in the window does the gap
-//! reach back beyond the window, unless it is the day of the sign-up ([`Gap::New`]). So
+//! These counts are enough to compute how many different users or teams of a [`Kind`] were active
+//! in a window of at most [`WINDOW`] days. Only on a user's first active day in the window does the
+//! gap reach back beyond the window, unless it is the day of the sign-up ([`Gap::New`]). So
 //! [`distinct`] adds up the counts with such gaps.
 
 use std::collections::BTreeMap;

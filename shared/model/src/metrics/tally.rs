@@ -24,7 +24,7 @@ pub const ANONYMOUS_COUNTRY: &str = "a.";
 /// provider's id.
 pub const METHOD: &str = "m.";
 
-/// Differences by the name of the total, or the totals themselves; zeros are absent.
+/// Differences, or the totals themselves, by the name of the total; zeros are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
@@ -94,7 +94,7 @@ impl Tally {
         self.0.iter().map(|(name, by)| (name.as_str(), *by))
     }
 
-    /// The positive totals whose names have this prefix, by the rest of the name.
+    /// The positive totals whose names have this prefix, keyed by the rest of the name.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, i64)> {
         self.iter().filter(|(_, by)| *by > 0).filter_map(move |(name, by)| Some((name.strip_prefix(prefix)?, by)))
     }

@@ -103,7 +103,7 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// As the last notice announced, the recipient gets no more of them for now.
+    /// The recipient gets no more notices for now, as the last one announced.
     NoticesFolded,
 }
 

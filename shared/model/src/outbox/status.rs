@@ -146,8 +146,8 @@ const fn stays(by: Move, from: &'static [Status]) -> Transition {
     line(by, from, &[])
 }
 
-/// Every transition between statuses. A status is final if workers and callers have no move from
-/// it: only reports from the mail service can still change such an entry.
+/// Every transition between statuses. A status is final if neither workers nor callers have a move
+/// from it: only reports from the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),

@@ -225,8 +225,8 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// for as many seconds as the mail service has accepted no emails, but at least 40 and at most
-    /// 400; of a run of refusals, only the first and the last are kept.
+    /// as many seconds as the mail service has gone without accepting emails, but at least 40 and
+    /// at most 400; of a run of refusals, only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut SendError) -> Option<f64> {
         let counts = |failure: &SendError| failure.class != SendError::NOT_NOW;
         if counts(failure) {

@@ -3,8 +3,8 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended (expired or
-//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops keys that ended earlier
-//! and, if many ended keys are left, those created first.
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. When a key is added, keys that ended
+//! earlier are dropped and, if many ended keys are left, so are those created first.
 
 pub mod owner;
 pub mod text;
@@ -155,7 +155,7 @@ impl OwnedKey {
         self.is_replaced = true;
     }
 
-    /// Revokes the key. A key already revoked keeps the time of its revocation.
+    /// Revokes the key. A key that was already revoked keeps the time of its revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
@@ -209,8 +209,8 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
-    /// Changes when a key expires. If the change makes it live longer, a key that has expired or
-    /// been replaced counts again.
+    /// Changes when a key expires. If a key that has expired or been replaced now lives longer, it
+    /// counts again.
     pub fn set_expiry(&mut self, id: OwnedKeyId, expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), KeyCountRefusal> {
         let others = self.0.iter().filter(|key| key.id != id && key.is_counted(now)).count();
         let Some(key) = self.get_mut(id) else { return Ok(()) };

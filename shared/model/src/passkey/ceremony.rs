@@ -95,7 +95,7 @@ impl<R: DeserializeOwned> Response<R> {
 /// The user claimed by an authentication response, without proof: the one in its `userHandle` or,
 /// if that is `null` or absent, the known `owner`. Authenticators that do not store a passkey's
 /// user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than `owner`,
-/// or if there is neither.
+/// or if there is neither a claim nor an `owner`.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {

@@ -298,8 +298,8 @@ impl Rbac {
     }
 
     /// The permissions conferred by these grants; if `recursive`, with all that they contain. While
-    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it is conferred by a
-    /// grant that is not a default of team members.
+    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it comes from a grant
+    /// other than the defaults of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let mut granted = self.expand(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {

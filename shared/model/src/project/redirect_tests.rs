@@ -138,7 +138,8 @@ fn international_domains_match_however_they_are_written() {
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
-/// The meaning of each is clear, but without normalization it would be accepted and match nothing.
+/// The meaning of each is clear, but without normalization, it would be accepted and then match
+/// nothing.
 #[test]
 fn a_host_matches_however_its_address_is_written() {
     for (pattern, url) in [

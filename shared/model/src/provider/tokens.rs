@@ -39,7 +39,7 @@ pub struct ProviderTokens {
     /// replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// Until when no other request may refresh the access token, while one request refreshes it.
+    /// While one request is refreshing the access token: until when no other may.
     pub refreshing_until: Option<Timestamp>,
     /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
     /// both. Absent in tokens from earlier versions
@@ -73,8 +73,8 @@ pub struct NewTokens {
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether the tokens replace tokens with further scopes: true if the flow was begun to link
-    /// the account, or with a `provider_scope`.
+    /// Whether the tokens replace tokens with further scopes: true if the flow began to link the
+    /// account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }

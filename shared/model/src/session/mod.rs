@@ -124,8 +124,8 @@ impl Session {
     }
 
     /// Whether a credential set up at `since` may be used to reauthenticate in this session; `None`
-    /// counts as before every session. Someone who stole the session may have added a credential
-    /// after the last authentication.
+    /// counts as earlier than every session. Someone who stole the session may have added a
+    /// credential after the last authentication.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }

@@ -3,7 +3,7 @@
 //! operators such as `+` make them longer.
 //!
 //! Macros such as `map` and `exists` multiply the work of their body, and would do so again and
-//! again if nested or chained. So a macro may be neither in the body nor in the list of another
+//! again if nested or chained. So a macro must be neither in the body nor in the list of another
 //! macro.
 
 use cel::IdedExpr;
@@ -80,8 +80,8 @@ pub(crate) struct Cost {
     pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
-    /// Why one of the condition's regular expressions is invalid, if one is. An evaluation that
-    /// does not use it still has a result.
+    /// Why one of the condition's regular expressions is invalid; absent if all are valid. An
+    /// evaluation that does not use it still has a result.
     pub(crate) invalid: Option<String>,
 }
 

@@ -1,5 +1,6 @@
-//! A project's rules, compiled under one `Budget`, so that the processor time of an evaluation is
-//! bounded whatever the rules are. A rule that exceeds the budget left by earlier rules is skipped.
+//! A project's rules, compiled under one `Budget`, so that an evaluation takes a bounded amount of
+//! processor time, whatever the rules. A rule that exceeds the budget left by earlier rules is
+//! skipped.
 
 use std::sync::{Arc, LazyLock};
 
@@ -36,7 +37,7 @@ pub struct Program {
 
 struct CompiledCondition {
     expression: IdedExpr,
-    /// Why one of the condition's regular expressions is invalid, if one is.
+    /// Why one of the condition's regular expressions is invalid; absent if all are valid.
     invalid: Option<String>,
 }
 

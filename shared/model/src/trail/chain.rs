@@ -26,8 +26,9 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
-/// late by the longest request, the largest difference between the clocks of instances, and the
-/// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
+/// late by the duration of the longest request, plus the largest difference between the clocks of
+/// instances, plus the minute over which failed sign-ins and proofs and rejected sign-ups are
+/// counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// How much later than its entries a link may be made: the table's stream keeps a change for a day,
 /// and the rest is for the work itself. A later link may mean that no worker ran for that long, but
@@ -128,8 +129,8 @@ pub fn beginning(project: &ProjectId) -> Digest {
 }
 
 impl Link {
-    /// The link after `head`, or the first link of the project without a head. It covers these
-    /// entries of a day, which must be in chronological order.
+    /// The link after `head`, or the first link of the project without a head. Covers these entries
+    /// of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<CoveredEntry>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());

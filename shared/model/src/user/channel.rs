@@ -178,7 +178,7 @@ impl User {
         }
     }
 
-    /// Removes a channel. If it was the primary one, the user then has no primary channel.
+    /// Removes a channel. If it was the primary one, the user no longer has one.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refusal> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;
         let before = self.clone();

@@ -89,7 +89,7 @@ fn authenticators(user: &User) -> Vec<AuthenticatorId> {
 }
 
 impl Device {
-    /// Remembers the device that `user` proves the second factor with at `now`; `None` if the
+    /// Remembers the device on which `user` proves the second factor at `now`; `None` if the
     /// project does not permit it.
     pub fn remember(user: &User, token: &DeviceToken, settings: &SecondFactorSettings, place: &Place, now: Timestamp) -> Option<Self> {
         Some(Self {

@@ -155,7 +155,7 @@ pub struct User {
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The session that survived the last increment of the session epoch, if any.
+    /// The session that survived the last increment of the session epoch, if one did.
     pub kept_session: Option<SessionId>,
     /// The user's teams whose members need a second factor, as of when the user last joined a team,
     /// signed in or refreshed an access token.

@@ -52,7 +52,7 @@ impl User {
         self.has_second_factor() && !before.has_second_factor()
     }
 
-    /// Ends all sessions but `kept` if the project requires two factors of the user and the user
+    /// Ends all sessions except `kept` if the project requires two factors of the user and the user
     /// has gained an authenticator app, which would otherwise lift the restriction in all of them.
     /// `kept` is the session in which the app was set up; `None` if a server set it up.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {

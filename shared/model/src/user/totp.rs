@@ -27,8 +27,8 @@ pub struct Totp {
     /// contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, if any, which stand in for codes from the apps. They are removed when
-    /// the last app is removed or all apps are replaced.
+    /// The recovery codes, if there are any, which stand in for codes from the apps. They are
+    /// removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }

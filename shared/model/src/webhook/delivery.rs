@@ -10,7 +10,7 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
 use crate::webhook::event::{EventType, Message};
 
-/// How long a delivery is kept, regardless of its outcome.
+/// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The wait after each failed attempt. The attempt after the last wait is final.
 const WAITS: [SignedDuration; 7] = [

@@ -1,4 +1,4 @@
-//! Whether an endpoint works, judged by its last attempts.
+//! Whether an endpoint works, judging by its last attempts.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum DisabledReason {
     Gone,
 }
 
-/// The state of an endpoint, judged by its last attempts.
+/// The state of an endpoint, judging by its last attempts.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {

@@ -71,7 +71,7 @@ impl Scanner<'_> {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }
 
-    /// The length of the comment that begins here, if any.
+    /// The length of the comment that begins here, if one does.
     fn comment(&self) -> Option<usize> {
         if self.is_free() && self.language.comment.iter().any(|mark| self.rest.starts_with(mark)) {
             return Some(run(self.rest, |character| character != '\n'));
@@ -80,7 +80,7 @@ impl Scanner<'_> {
         Some(self.rest[open.len()..].find(close).map_or(self.rest.len(), |end| open.len() + end + close.len()))
     }
 
-    /// The length of the string or character literal that begins here, if any.
+    /// The length of the string or character literal that begins here, if one does.
     fn text(&self, first: char) -> Option<usize> {
         if self.language.has(Feature::Lifetimes) && (first == '\'' || (first == 'r' && !is_word(self.before))) {
             return if first == '\'' { self.rust_character() } else { self.rust_raw_text() };

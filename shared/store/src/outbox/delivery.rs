@@ -52,8 +52,8 @@ struct Counter<'a> {
 
 /// Writes that count the outcomes of these transitions, one per counter.
 ///
-/// The emails belong to one transaction, so the counters are few and a linear search suffices: maps
-/// would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
+/// The emails belong to one transaction, so there are few counters and a linear search is enough:
+/// maps would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut counters: Vec<Counter<'_>> = Vec::new();
     for OutboxMove { row, next, .. } in moves {

@@ -2,12 +2,12 @@
 //!
 //! One transaction ends the project by deleting its item, which every request reads. From then on,
 //! its keys no longer work and nobody can see the project, except for up to ten seconds in
-//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the
-//! remaining work for a worker ([`crate::deletions`]): to delete everything in the project's lists,
-//! by user, team, month and day. The list items are deleted last, so that after an interruption the
-//! lists still show what remains. Unlisted items (codes, counters, the state of sign-ins, tokens of
-//! users deleted earlier) expire by TTL: codes within a week, the last of the others after 367
-//! days.
+//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction leaves a note
+//! of the remaining work for a worker ([`crate::deletions`]): to delete everything in the project's
+//! lists, by user, team, month and day. The list items are deleted last, so that after an
+//! interruption the lists still show what remains. Unlisted items (codes, counters, the state of
+//! sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, the last of the
+//! others after 367 days.
 //!
 //! A request admitted before the project ended, or by a process that remembers the project, may
 //! still write. So the final pass, which must find nothing, runs at least a minute later
@@ -81,9 +81,9 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: deletes its item, and notes that a worker must delete its data. Reads the
-    /// project again if its owner has changed since. [`Error::Conflict`] if it has already ended,
-    /// and [`Error::Contended`] if its owner kept changing.
+    /// Ends a project: deletes its item, and leaves a note that a worker must delete its data.
+    /// Reads the project again if its owner has changed since. [`Error::Conflict`] if it has
+    /// already ended, and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
         for attempt in 0..MAX_ATTEMPTS {

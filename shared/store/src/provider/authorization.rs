@@ -63,8 +63,8 @@ pub struct AuthorizationCode {
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
     pub session_id: Option<SessionId>,
-    /// The session that the code takes to another domain, if any. Redeeming such a code does not
-    /// start a session.
+    /// The session that the code takes to another domain, if it takes one. Redeeming such a code
+    /// does not start a session.
     pub handed_over: Option<SessionHandover>,
 }
 

@@ -130,8 +130,8 @@ impl Store {
     }
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
-    /// report that the token fails, if any. Has no effect if the tokens have changed since `old`
-    /// was read.
+    /// report that the token fails, if there is one. Has no effect if the tokens have changed since
+    /// `old` was read.
     pub async fn confirm_tokens(
         &self,
         of: TokenOwner<'_>,

@@ -20,7 +20,7 @@ pub struct Index {
     /// The name.
     pub name: &'static str,
     /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY`, which
-    /// costs less to write, if the keys suffice or the items are read from the table anyway.
+    /// costs less to write, if the keys are enough or the items are read from the table anyway.
     pub projection: &'static str,
 }
 

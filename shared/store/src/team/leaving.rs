@@ -16,7 +16,8 @@ use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, member_key, remove, 
 
 /// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
 pub const MAX_LEAVE_WRITES: usize = 3;
-/// The maximum number of memberships that one call deletes by itself; a repeated request continues.
+/// The maximum number of memberships that one call deletes by itself; repeating the request deletes
+/// more.
 const MAX_AT_ONCE: usize = 1000;
 /// The maximum number of invitations revoked in one call. The others are invalid anyway
 /// ([`invitation`](super::invitation)), and expire.
@@ -38,8 +39,8 @@ impl Store {
     /// project `internal`, the user stays in teams with projects but without other members, because
     /// someone must be able to administer the projects.
     ///
-    /// Costs a unit for about 15 memberships, two units for each, and half a unit for each team's
-    /// invitations.
+    /// Costs a unit to read about 15 memberships, two units to delete each, and half a unit for
+    /// each team's invitations.
     pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Departure, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {

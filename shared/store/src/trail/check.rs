@@ -58,7 +58,7 @@ impl Store {
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
         let (row, first) = tokio::try_join!(self.project(project), self.trail_head(project))?;
-        // Without a head, we do not know of any entry that it is linked.
+        // Without a head, no entry is known to have a link.
         let linked = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
         let created_at = row.map(|row| row.project.created_at);
         let next = day(after(now, -(max_retention() + LATE_EXPIRY)));

@@ -90,7 +90,7 @@ pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Sets the project ([`on`]), the caller, and the user whom the request names, if any.
+/// Sets the project ([`on`]), the caller, and the user whom the request names, if it names one.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {
@@ -144,7 +144,7 @@ impl SystemWork<'_> {
 }
 
 /// Records the deletion of a project in the trail of the internal project, because the project's
-/// own trail is deleted too. The entry is kept as long as the deleted project retained its trail.
+/// own trail is deleted too. The entry is kept as long as the deleted project kept its trail.
 pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);

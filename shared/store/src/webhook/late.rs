@@ -5,10 +5,10 @@
 //!
 //! No event overtakes an earlier event of the same item:
 //!
-//! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
-//!   others. So the deliveries in the queue are earlier ones, which need not wait for those set
-//!   aside. Code that records deliveries first reads the endpoint's item, which says whether it has
-//!   late deliveries.
+//! - While an endpoint has late deliveries, all further ones are set aside too, behind the others.
+//!   So the deliveries in the queue are earlier ones, which need not wait for those set aside. Code
+//!   that records deliveries first reads the endpoint's item, which says whether it has late
+//!   deliveries.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that it
 //!   has late deliveries.

@@ -38,8 +38,8 @@ const MAX_ITEM_BYTES: usize = 32 << 10;
 const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. This limits the effect of unannounced writes, such as by
-/// someone who opens the file in another program.
+/// How long rows and pages are kept. This limits the effect of writes that are not announced, for
+/// example by someone who opens the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided to recognize concurrent writes.
 const GROUPS: usize = 1024;

@@ -5,11 +5,11 @@
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
-//! cost among the project's imported hashes, if there are any. A check of an argon2id hash cheaper
-//! than the current parameters is followed by another hash that does the missing work; the total
-//! time is the same to within a few percent. A more expensive hash, from before the parameters were
-//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
-//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! cost among the project's imported hashes, if there are any. If an argon2id hash is cheaper than
+//! the current parameters, its check is followed by another hash that does the missing work; the
+//! total time is the same to within a few percent. A more expensive hash, from before the
+//! parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of
+//! cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -118,8 +118,8 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // The digest is all zeros: checking takes as much work as a real hash, but a password
-        // cannot match.
+        // The digest is all zeros: checking it takes as much work as checking a real hash, but no
+        // password can match.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }

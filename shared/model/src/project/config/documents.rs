@@ -141,7 +141,7 @@ impl ParsedDocuments {
     /// The changes to the documents of a level, or the problems by path.
     ///
     /// `selected` is the theme that this change selects for the project; `None` if the project
-    /// keeps its theme.
+    /// keeps its own.
     pub(crate) fn changes(
         self,
         StartingDocuments { own: old, below, other_themes }: &StartingDocuments,

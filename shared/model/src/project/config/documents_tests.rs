@@ -30,7 +30,7 @@ fn at(documents: &LevelDocuments, level: Level, change: &LevelChange) -> Result<
     with_documents(Levels::of(&project), (&project, documents), level, change).map(|changed| changed.documents)
 }
 
-/// The documents after these changes to a project without any.
+/// The documents after these changes to a project that had none.
 fn stored(changes: Vec<DocumentChange>) -> MailDocuments {
     let mut all = MailDocuments::default();
     for change in changes {

@@ -69,10 +69,9 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds the project's settings that levels from older versions lack, as part of the
-    /// environment: permissions, if the levels were stored before a configuration could define
-    /// them, and the settings for passkeys, which operations of older versions changed only in the
-    /// project.
+    /// Adds, as part of the environment, those of the project's settings that levels from older
+    /// versions lack: permissions, if the levels were stored before a configuration could define
+    /// them, and the settings for passkeys, which older versions changed only in the project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
@@ -177,8 +176,8 @@ impl Levels {
     }
 
     /// The levels after a permission got the id `new` or, if that is `None`, was deleted. Removes
-    /// the definition with the id `old`, and replaces references to it by references to `new`, if
-    /// any. Does not add the definition of `new` ([`Self::noted`] does).
+    /// the definition with the id `old`, and replaces references to it with references to `new`, if
+    /// there is one. Does not add the definition of `new` ([`Self::noted`] does).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);

@@ -89,7 +89,8 @@ fn the_environment_completes_a_provider_of_the_branch() {
         assert_eq!(state.0.config.idle_oauth_providers[0].client_secret, secret);
         let state = state.push(offered.clone());
         assert_eq!(state.0.config.oauth_providers[0].client_secret, secret);
-        // Without settings at the environment, the provider and its secret are removed.
+        // If the environment has no settings for it, the provider is removed together with its
+        // secret.
         let state = state.reset(Level::Environment, "auth.oauth.providers");
         assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
     }

@@ -99,9 +99,9 @@ fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
     }
 }
 
-/// Removes references to permissions that the configuration does not define in the right scope:
-/// another level may have stopped defining them. Such references in the change itself are left in,
-/// and are rejected later.
+/// Removes references to permissions that the configuration does not define in the right scope,
+/// perhaps because another level has stopped defining them. Such references in the change itself
+/// stay, to be rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();
     let scope = |(path, value): (&String, &Value)| {

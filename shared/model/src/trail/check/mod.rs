@@ -62,7 +62,7 @@ pub enum Problem {
     Unexpected(u64),
 }
 
-/// A link recorded elsewhere, such as in the log, that must still exist.
+/// A link that was recorded elsewhere, such as in the log, and must still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedLink {
     /// The number of the link.
@@ -157,7 +157,7 @@ impl<'a> Chain<'a> {
         is_authentic
     }
 
-    /// The number of the last link taken; 0 before the first.
+    /// The number of the last link checked; 0 before the first.
     pub fn number(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.number)
     }
@@ -180,7 +180,7 @@ impl<'a> Chain<'a> {
         (number > self.accepted && link.is_late(self.now)).then_some(Problem::LinkLate(number))
     }
 
-    /// The number of the link that follows the last one taken.
+    /// The number of the link that follows the last one checked.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
