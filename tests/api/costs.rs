@@ -187,7 +187,7 @@ async fn cost_of_a_first_refresh() -> Cost {
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
 }
 
-/// A check of a user's API key whose use is already recorded for the hour.
+/// A check of a user's API key, whose use in this hour is already recorded.
 async fn cost_of_a_later_check() -> Cost {
     let world = World::new(Limits::standard()).await;
     let check = async || assert_eq!(world.send("keys/user-key-check").await.status(), 200);

@@ -95,8 +95,7 @@ class Newcomer:
         """The definition of a shell function `gateway`, which runs this clone's gateway with its
         sign-ins in `self.folder`."""
         config = self.folder / "config"
-        # Just to see that everything is up to date, Cargo takes longer than most commands take to
-        # run.
+        # Cargo takes longer to see that everything is up to date than most commands take to run.
         program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
         return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 

@@ -1,5 +1,5 @@
-//! The outbox worker, which works in steps. A step starts to render due entries and put them in
-//! their project's queues, then to serve each queue within the project's quota.
+//! The outbox worker, which works in steps. A step starts rendering due entries and putting them in
+//! their project's queues, then starts serving each queue within the project's quota.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -191,7 +191,7 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], unless another woken worker is draining the outbox and thus does this work. A
+/// Like [`drain`], unless another woken worker is draining the outbox and so does this work. A
 /// worker may drain for minutes, and new work arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;

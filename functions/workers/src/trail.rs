@@ -32,8 +32,8 @@ const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 /// the new entries of all projects in the event. Returns how many were linked.
 ///
 /// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
-/// batch. A project that cannot be linked fails it only while the batch is young; after that, the
-/// entries are linked together with the project's next ones.
+/// batch. A project that cannot be linked fails the batch only while the batch is young; after
+/// that, the entries are linked together with the project's next ones.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);

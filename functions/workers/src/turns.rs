@@ -12,8 +12,8 @@ pub(crate) const CHUNK: usize = 50;
 const OWN: usize = 16;
 /// Maximum number of entries that are being prepared, and thus in memory, at the same time.
 const PREPARED: usize = 100;
-/// Maximum number of slow projects at the same time whose entries are prepared or whose emails are
-/// sent through the deployment's sender. They wait for the same renderer.
+/// Maximum number of slow projects whose entries are being prepared, or whose emails are being sent
+/// through the deployment's sender, at the same time. They wait for the same renderer.
 const SLOW: usize = 4;
 /// After this time, a task does not start another chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);

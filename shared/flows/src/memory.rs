@@ -2,8 +2,8 @@
 //! limits are reached, and which trail entries have reached the maximum count of rejected sign-ups.
 //! This saves calls to the table; forgotten facts are looked up again. Some events are counted only
 //! here: requests without an existing project, wrong keys at operations without a rate limit,
-//! reports of exposed API keys, checks of versions, and clients' reads. The clients of an IP
-//! address or a network are together counted here first
+//! reports of exposed API keys, checks of versions, and clients' reads. Requests that count for a
+//! whole IP address or network are counted here first
 //! ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};

@@ -25,7 +25,7 @@ const KEPT: usize = 1024;
 /// The time limit for the body after the status. An endpoint with a slow body has already answered,
 /// and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
-/// Why an endpoint is refused whose host may not be called or does not resolve. The text is the
+/// Why an endpoint is refused if its host may not be called or does not resolve. The text is the
 /// same for both, because a difference would reveal which names a private network has.
 pub const NOT_ON_THE_INTERNET: &str = "its host has no public address";
 /// The maximum length of a URL, in bytes.

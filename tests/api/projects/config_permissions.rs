@@ -65,7 +65,7 @@ async fn a_file_that_leaves_a_permission_out_deletes_no_grants() {
     assert_eq!(definition(&app, "notes:edit").await, Value::Null);
     push(&app, editor()).await;
     assert!(holds(&app, &held, "notes:edit").await);
-    // Deleting a permission missing from the pushed file still ends its grants.
+    // Deleting a permission that the pushed file no longer defines still ends its grants.
     push(&app, json!({})).await;
     assert_eq!(app.admin().delete(&format!("{TEAM}/notes:edit")).await.status(), 200);
     push(&app, editor()).await;

@@ -119,7 +119,7 @@ impl Courier {
 
     /// Works on due endpoints until none is due (apart from those left out) or `until` has passed,
     /// and waits for work that has begun. If the search for due endpoints fails, its error is
-    /// returned after the started work.
+    /// returned once the work that has begun is done.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {

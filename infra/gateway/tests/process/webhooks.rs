@@ -210,7 +210,7 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
     first.killed_where_it_stops("recording").await;
 
-    // Killed again when everything is recorded and waits for the endpoint.
+    // Killed again when everything is recorded and is waiting for the endpoint.
     let second = service.start(None);
     until(async || service.pending(&second, &endpoint).await == 20).await;
     assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));

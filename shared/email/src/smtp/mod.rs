@@ -11,12 +11,12 @@
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
 //! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
-//! a certificate before it sees a password or an email. The operator can make two exceptions. If
-//! private addresses are allowed, as on a developer's machine, the server's address may be private,
-//! and a server on the same machine may lack TLS. And a mail relay of the deployment
-//! ([`MailRelays`]) may have a private address, and gets emails without TLS from projects that do
-//! not log in to it. The server's time and the size of its replies are bounded. A server that is
-//! unreachable or does not answer in time gets a rest of 20 seconds.
+//! a certificate before it sees a password or an email. The operator can make two exceptions.
+//! First, if private addresses are allowed, as on a developer's machine, the server's address may
+//! be private, and a server on the same machine may lack TLS. Second, a mail relay of the
+//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
+//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
+//! server that is unreachable or does not answer in time gets a rest of 20 seconds.
 
 mod failures;
 mod pool;

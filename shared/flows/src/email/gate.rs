@@ -1,5 +1,5 @@
 //! The gate of all emails: a contract test ensures that no other module adds entries to the outbox.
-//! Here, the recipient of each email is counted, at the latest before rendering:
+//! The recipient of each email is counted here, before rendering at the latest:
 //!
 //! | email | counted | beyond the limit |
 //! |---|---|---|

@@ -11,9 +11,9 @@ use crate::app::App;
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// An attempt is counted before it is checked, and the count of a right one is taken back. So
+/// An attempt is counted before it is checked, and the count of a correct one is taken back. So
 /// concurrent guesses do not reveal more than the limit permits, and an owner who knows the
-/// password does not use up attempts. If the process ends in between, a right attempt stays
+/// password does not use up attempts. If the process ends in between, a correct attempt stays
 /// counted. Passwords at sign-in are counted by the given email address, so an account that does
 /// not exist looks like one that does.
 pub struct Failures<'a> {

@@ -149,7 +149,7 @@ impl OwnedKey {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
     }
 
-    /// Ends the key, which a new one replaces, at a time unless it expires earlier.
+    /// Ends the key, which a new one replaces, at `end` unless it expires earlier.
     pub fn replace(&mut self, end: Timestamp) {
         self.expires_at = Some(self.expires_at.map_or(end, |time| time.min(end)));
         self.is_replaced = true;

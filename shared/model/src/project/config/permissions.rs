@@ -1,7 +1,7 @@
 //! The permissions defined by a configuration (`rbac.permissions`), and references to them.
 //!
 //! A permission that the configuration no longer defines is only set aside ([`Rbac::configured`]):
-//! if it is defined again, its former holders have it back. Only the operations on definitions
+//! if it is defined again, its former holders get it back. Only the operations on definitions
 //! delete a permission together with its grants.
 
 use std::collections::{BTreeMap, BTreeSet};
