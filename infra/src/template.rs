@@ -153,7 +153,7 @@ pub fn route_key(method: &str, route: &Route) -> String {
 }
 
 /// The method in the key of an operation's first route. If a path has only GET, the function gets
-/// all methods, and refuses all but GET and HEAD by itself: HEAD would need its own route, and an
+/// all methods, and itself refuses all except GET and HEAD: HEAD would need its own route, and an
 /// API has at most 300 routes by default. Paths that overlap, such as `/{document}` and `/health`,
 /// keep a route per method, because which of two overlapping routes wins must not depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {

@@ -146,7 +146,7 @@ async fn concurrent_guesses_are_all_counted() {
             assert_eq!(right.status(), 200, "{}", right.text());
             continue;
         }
-        // The right code no longer works in either operation.
+        // The correct code no longer works in either operation.
         assert_eq!((right.status(), right.code().as_str()), (400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"), "{guesses}");
         assert_eq!(app.client().post(CHECK, json!({ "code": code })).await.json(), json!({ "is_code_valid": false }));
         assert_eq!(items(&app, "U#", "SESSION#"), 0);

@@ -266,7 +266,7 @@ fn bytes(count: usize) -> f64 {
 }
 
 /// The row of the longest page at this many requests a day. Each process that answers such requests
-/// applies the limits by itself.
+/// applies the limits on its own.
 fn longest_page(table: &str, requests: f64) -> String {
     let a_ms = cost(table, "teams-team-list", 7);
     let price = PAGE_UNITS * READ_PRICE;

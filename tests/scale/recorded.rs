@@ -291,7 +291,7 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     link(&mut world, &projects).await;
     world.requests.retain(|request| request.kind != LINK);
     world.app.advance(SignedDuration::from_hours(12));
-    // Users return in an order other than that of their sign-ups.
+    // Users do not return in the order of their sign-ups.
     people.sort_by_key(|person| hash(person.number.into()));
     for person in &mut people {
         world.app.advance(SignedDuration::from_mins(20));

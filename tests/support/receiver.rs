@@ -87,7 +87,7 @@ impl Receiver {
         Self::answering(Vec::new()).await
     }
 
-    /// A receiver with these replies in turn; the last one repeats.
+    /// A receiver that gives these replies, one after another; the last one repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
         let shared = SharedState { replies: Arc::new(Mutex::new(replies)), ..SharedState::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -6,7 +6,7 @@
 //!
 //! If a project with the id in the note exists, for example after a backup was imported, nothing is
 //! deleted, and the note is removed: the remaining data of the deleted project has the same keys,
-//! and thus belongs to the existing project.
+//! so it belongs to the existing project.
 
 use std::time::Duration;
 

@@ -14,8 +14,8 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// Maximum number of users that the worker counts by itself in a project whose users were never
-/// counted or whose lists are incomplete.
+/// Maximum number of users that the worker counts without being asked, in a project whose users
+/// were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;

@@ -10,7 +10,8 @@ pub(crate) const CHUNK: usize = 50;
 /// Maximum number of queues of projects with their own mail server served at the same time: emails
 /// are in memory while they are sent.
 const OWN: usize = 16;
-/// Maximum number of entries that are being prepared, and thus in memory, at the same time.
+/// Maximum number of entries that are being prepared, and are therefore in memory, at the same
+/// time.
 const PREPARED: usize = 100;
 /// Maximum number of slow projects whose entries are being prepared, or whose emails are being sent
 /// through the deployment's sender, at the same time. They wait for the same renderer.

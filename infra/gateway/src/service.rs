@@ -162,7 +162,7 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, which DynamoDB does by itself. It stops when
+    /// Starts the task that deletes expired items, which DynamoDB does automatically. It stops when
     /// `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();

@@ -36,8 +36,7 @@ pub struct Connector<R = GaiResolver> {
     /// To the proxy, whose address the operator chose.
     to_proxy: HttpConnector,
     proxy: Option<Proxy>,
-    /// Resolves, and thereby checks, the names that the proxy is asked for; `None` if they need no
-    /// check.
+    /// Resolves the names that the proxy is asked for, to check them; `None` if they need no check.
     checking: Option<R>,
 }
 

@@ -98,7 +98,7 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A right code from the replaced app and a code from the new app get the same error, and
+    // A correct code from the replaced app and a code from the new app get the same error, and
     // neither counts as an attempt.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);

@@ -255,7 +255,7 @@ async fn pages_cannot_be_framed_load_nothing_and_send_no_referrer() {
 }
 
 /// Fails each call to the table in turn. If authentication or counting fails, the request has no
-/// effect and returns no data. Only taking back the count of a right password may fail.
+/// effect and returns no data. Only taking back the count of a correct password may fail.
 #[tokio::test]
 async fn a_request_that_cannot_be_counted_or_authenticated_is_rejected() {
     let app = TestApp::start_with(Limits::standard()).await;

@@ -132,8 +132,8 @@ fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// A right password counts until its session is written, so guesses in the meantime cannot take its
-/// place.
+/// A correct password counts until its session is written, so guesses in the meantime cannot take
+/// its place.
 #[tokio::test]
 async fn a_right_password_is_one_of_ten_attempts_until_it_signs_in() {
     let app = app().await;

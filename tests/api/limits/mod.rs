@@ -47,7 +47,7 @@ fn is_refused(answer: &Answer) -> bool {
     answer.status() == 429
 }
 
-/// Asserts a limited request's response; returns the seconds to wait.
+/// Asserts the response to a limited request; returns the seconds to wait.
 fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
     let body = answer.json();

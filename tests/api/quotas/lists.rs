@@ -34,8 +34,8 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user who joined teams in an order other than that of their creation, and these teams in the
-/// order of joining.
+/// A user who did not join teams in the order of their creation, and these teams in the order of
+/// joining.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

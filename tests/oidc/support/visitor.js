@@ -1,5 +1,5 @@
 // A user whose browser has no JavaScript, keeps cookies by host, path and time, does not follow
-// redirects by itself, and fills in forms.
+// redirects automatically, and fills in forms.
 
 import assert from "node:assert/strict";
 

@@ -59,7 +59,7 @@ pub(super) async fn resolve(
 }
 
 /// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC
-/// 6749 §5.1). `offline_access` is ignored, because it permits nothing by itself.
+/// 6749 §5.1). `offline_access` is ignored, because it permits nothing on its own.
 pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
     RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }

@@ -226,7 +226,7 @@ impl Redemption {
         Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
-    /// Whether the caller knows the PKCE verifier, and is thus the one who began the flow.
+    /// Whether the caller knows the PKCE verifier, which shows that the caller began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()

@@ -105,7 +105,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let again = succeeds(&reseal(NEW, Some(OLD)));
     assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 2\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
-    // The command also works without the previous secret, which is thus no longer needed.
+    // The command also works without the previous secret, so that secret is no longer needed.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;

@@ -1,6 +1,6 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! The end of the message, a line with a dot, is sent last and by itself. Until then, the server
+//! The end of the message, a line with a dot, is sent last, on its own. Until then, the server
 //! cannot have accepted the email, so failures are retried (RFC 5321 §4.5.4.1), except permanent
 //! refusals (5yz) and others that a retry would not fix. From the first byte of that line on, the
 //! server may have accepted the email: unless it answers, the outcome is unknown and final.

@@ -2,7 +2,7 @@
 //!
 //! `success` only means that someone solved a widget with this site key in the last five minutes.
 //! The response also contains the host and the action of the widget: the host must be one of the
-//! project's trusted domains, and the action must be that of the operation.
+//! project's trusted domains, and the action must be the operation's.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;

@@ -272,8 +272,8 @@ impl User {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user, to change it or to
-    /// reauthenticate, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user (to change it or to
+    /// reauthenticate) after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }

@@ -113,7 +113,7 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account's credential epoch has not changed since the code was created.
+    /// Whether the account's credential epoch is the same as when the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }

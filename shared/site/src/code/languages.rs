@@ -6,7 +6,8 @@ pub(super) struct Quote {
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may span several lines. Otherwise, it ends with the line at the latest.
+    /// Whether the string may span several lines. Otherwise, it ends at the end of the line at the
+    /// latest.
     pub(super) is_long: bool,
 }
 

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing by itself,
-/// and issuers omit it from the scopes that they report.
+/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing on its
+/// own, and issuers omit it from the scopes that they report.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The relations of a provider's scopes.

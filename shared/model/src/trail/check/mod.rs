@@ -104,7 +104,7 @@ pub struct DayReport {
     pub links: usize,
     /// The number of recent entries that are not linked yet, or not with their latest count.
     pub unlinked: usize,
-    /// The first problem, if any was found.
+    /// The first problem, if one was found.
     pub problem: Option<Problem>,
 }
 
