@@ -17,7 +17,6 @@ pub struct File {
     pub wanted: String,
 }
 
-/// Renders a document.
 type Render = fn() -> anyhow::Result<String>;
 
 /// The files whose paths are fixed, and what they contain.
@@ -103,7 +102,6 @@ pub fn files() -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// The document with this path.
 pub fn document(path: &str) -> anyhow::Result<File> {
     let (path, render) = DOCUMENTS.into_iter().find(|(of, _)| *of == path).with_context(|| format!("{path} is not rendered"))?;
     Ok(File::rendered(root().join(path), render()?))

@@ -15,7 +15,6 @@ pub(crate) struct ContentPath {
 }
 
 impl ContentPath {
-    /// The paths of an operation.
     pub(crate) fn of(operation: &Operation) -> Vec<Self> {
         let parameter = parameter(operation);
         // `*` also matches slashes, so it is used only at the end of a path, and at the root only

@@ -221,7 +221,6 @@ fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }
 
-/// The functions of each area.
 fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
     let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
     let fallback = Function::from_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));

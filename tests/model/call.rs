@@ -68,7 +68,6 @@ fn key_of_write(write: &Value) -> Key {
     key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] })
 }
 
-/// A write in a call.
 pub(crate) struct Write<'a> {
     /// `Put`, `Update`, `Delete` or `ConditionCheck`.
     pub(crate) kind: &'a str,

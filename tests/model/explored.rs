@@ -250,7 +250,6 @@ impl Model for Exploration {
 }
 
 impl State {
-    /// Describes a step in words.
     pub(crate) fn describe(&self, Step { client, call, fate }: Step) -> String {
         let made = &self.places[client].0.calls[call];
         let of_item = |(pk, sk): &(Arc<str>, Arc<str>)| {

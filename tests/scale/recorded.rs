@@ -136,7 +136,6 @@ impl WatchedService {
         self.items = items.map(|(key, item)| (key, serde_json::from_value(item).unwrap())).collect();
     }
 
-    /// Sends the emails that are due.
     async fn send_emails(&mut self, keys: &Keys) {
         let before = self.app.inbox.messages(None).len();
         self.app.send_emails().await;

@@ -147,12 +147,10 @@ impl Ceremony {
 }
 
 impl TestApp {
-    /// Enables passkeys.
     pub async fn offer_passkeys(&self) {
         self.configure(json!({ "config": { "passkey_enabled": true } })).await;
     }
 
-    /// Starts the registration of a passkey.
     pub async fn start_registration(&self, user: &SignedInUser) -> Ceremony {
         Ceremony::of(&self.signed_in(user).post(REGISTRATION, json!({})).await)
     }
@@ -192,7 +190,6 @@ impl TestApp {
         send_assertion_as(&self.client(), code, response).await
     }
 
-    /// Signs in with a passkey.
     pub async fn sign_in_with(&self, passkey: &SoftPasskey) -> Answer {
         let Ceremony { options, code } = self.start_authentication().await;
         self.send_assertion(&code, &passkey.assertion(&options)).await

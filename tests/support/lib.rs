@@ -237,7 +237,6 @@ impl TestApp {
         self.table.rows()
     }
 
-    /// Advances the clock.
     pub fn advance(&self, by: SignedDuration) {
         self.now.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }

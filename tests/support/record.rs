@@ -44,7 +44,6 @@ pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
 
-/// The folder of the record.
 pub fn folder() -> PathBuf {
     scratch().join("record")
 }

@@ -111,7 +111,6 @@ impl Rows {
         self.changed(after).into_iter().filter_map(|key| Some((key.clone(), after.get(key)?))).collect()
     }
 
-    /// The item with this key.
     pub fn get(&self, key: &Key) -> Option<Value> {
         self.0.get(key).map(|row| parsed(row))
     }

@@ -16,7 +16,6 @@ use wire::id::{EmailId, ProjectId};
 /// Maximum number of attempts to apply a report if its entry changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// A report and its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryReport {
     pub project: ProjectId,

@@ -71,7 +71,6 @@ pub(crate) fn exchange_of(app: &TestApp, code: &str) -> Value {
     })
 }
 
-/// Exchanges the app's code for tokens.
 pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
     app.anonymous().post(TOKEN, exchange_of(app, code)).await
 }

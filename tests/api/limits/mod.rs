@@ -29,7 +29,6 @@ fn only(rule: Rule, quota: u32, window: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, window)))
 }
 
-/// A caller at an IP address.
 fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }

@@ -29,7 +29,6 @@ async fn pages(caller: &Caller, path: &str) -> Vec<Value> {
     }
 }
 
-/// The ids in pages.
 fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }

@@ -44,7 +44,6 @@ async fn trail(app: &TestApp) -> Vec<Entry> {
     project_trail(app, app.project_id()).await
 }
 
-/// The entries of an operation.
 async fn operation_entries(app: &TestApp, operation: &str) -> Vec<Entry> {
     trail(app).await.into_iter().filter(|entry| entry.operation == operation).collect()
 }
@@ -60,7 +59,6 @@ fn id(user: &SignedInUser) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
-/// The events of the last entry.
 async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }

@@ -33,7 +33,6 @@ pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
     while_refused(app, &partition(app, endpoint), app.record_webhooks()).await;
 }
 
-/// Takes an item out of the table.
 fn take(app: &TestApp, (pk, sk): &(String, String)) -> Value {
     let item = app.table().remove(&(pk.clone(), sk.clone())).unwrap();
     let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
@@ -132,7 +131,6 @@ fn take_late(app: &TestApp) -> Vec<Value> {
     late.iter().map(|key| take(app, key)).collect()
 }
 
-/// Puts an item into a partition.
 fn put(database: &Database, mut item: Value, partition: &str) {
     item["pk"] = json!({ "S": partition });
     let put = json!({ "TableName": TABLE, "Item": item });

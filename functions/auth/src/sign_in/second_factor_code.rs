@@ -30,7 +30,6 @@ pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
     ErrorCode::PasskeyAuthenticationFailed,
 ];
 
-/// The code of a request.
 pub(crate) struct SecondFactorCode {
     typed: TypedCode,
     /// The error if the code is wrong.

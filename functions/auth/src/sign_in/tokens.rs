@@ -121,7 +121,6 @@ impl NewSession {
     }
 }
 
-/// An access token of a session.
 pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
     let subject = Subject::of(user, &project.id, &project.config, session);
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)

@@ -68,7 +68,6 @@ pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
     }
 }
 
-/// A refused request.
 struct RequestRefusal {
     code: i64,
     message: String,

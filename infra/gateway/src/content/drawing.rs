@@ -55,13 +55,11 @@ impl Drawing {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
 
-    /// The name of the picture.
     pub(super) fn name(&self) -> ImageName {
         let digest = Digest::of(&format!("{VERSION}\n{}\n{}{}", self.title, self.site, self.rest));
         ImageName { digest, width: WIDTH.into(), height: HEIGHT.into(), format: Format::Png }
     }
 
-    /// The picture as PNG.
     pub(super) fn png(&self) -> anyhow::Result<Vec<u8>> {
         let mut canvas = Canvas::new();
         canvas.gate(MARGIN, MARGIN, 56.0);

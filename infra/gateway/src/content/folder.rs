@@ -26,7 +26,6 @@ const BACKOFF: Duration = Duration::from_millis(500);
 /// Validated content with its image files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// The content.
     pub content: Content,
     /// Possible improvements for authors, each with file and line.
     pub warnings: Vec<String>,

@@ -142,7 +142,6 @@ where
 
 /// Records in the form that Lambda receives.
 pub struct Batch {
-    /// The event.
     pub event: Value,
     next: String,
     /// The number of the last record, as the engine stores it.

@@ -60,7 +60,6 @@ fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
 }
 
 impl Keys {
-    /// Creates new keys for a project.
     pub fn generate(entropy: &Entropy, project_id: ProjectId) -> Self {
         let [client, server, admin] = KeyKind::ALL.map(|kind| new_key(entropy, kind));
         Self { project_id, client, server, admin }
