@@ -124,7 +124,7 @@ def restore():
 
 def keep(compiled):
     """Replaces the cache with the crates of the target folder, compiled from the files `compiled`.
-    If killed meanwhile, this leaves the old cache or none, but never an incomplete one."""
+    If killed in the middle, this leaves the old cache or none, but never an incomplete one."""
     if compiled != sources():
         print("== nothing is cached for the next run: files were changed during this one", flush=True)
         return

@@ -4,7 +4,7 @@
     python3 tests/packages.py node tests/sdk/2.8.77 tests/oidc  fills their node_modules folders
 
 Packages are kept in $GATELET_CI_CACHE, by default ~/.cache/gatelet-ci, by the lock file's content.
-If it is unchanged, nothing is installed and no registry is asked.
+If it is unchanged, nothing is installed and no registry is contacted.
 """
 
 import contextlib

@@ -73,8 +73,8 @@ def new_project(stack, name):
 
 
 def parameters(**changed):
-    """The stack's parameters. Rate limits are off, as all requests come from one IP address
-    here."""
+    """The stack's parameters. Rate limits are off, because all requests come from one IP
+    address here."""
     return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
 
 

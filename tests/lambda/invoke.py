@@ -4,7 +4,7 @@ every function with its event.
 Events refer to accounts and codes missing from this table, so operations may reject them with their
 own errors and a status below 500. Operations that do not depend on such items must succeed.
 
-Checks the functions' log, too: each response has a line, and no line has a secret that was sent,
+Also checks the functions' log: each response has a line, and no line has a secret that was sent,
 received or set.
 """
 

@@ -39,7 +39,7 @@ function each(name, run) {
   for (const version of VERSIONS) test(`${name} (${version})`, (t) => run(t, version));
 }
 
-/** A fresh browser with the app open; `app` gives another type with its keys. */
+/** A fresh browser with the app open; `app` selects another type of app, with its keys. */
 async function visitor(t, version = VERSIONS.at(-1), app = undefined) {
   const site = sites[version];
   const context = await browser.newContext();

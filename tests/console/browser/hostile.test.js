@@ -43,7 +43,7 @@ const FIELDS = 'input:not([type]), input[type="text"], input[type="email"], inpu
 /** The values of a form's fields; runs in the page. */
 const typedIn = (form, fields) => [...form.querySelectorAll(fields)].map(({ value }) => value);
 
-/** Sends a form with a text in all text fields; asserts that a refused one keeps the text. */
+/** Sends a form with this text in all text fields; asserts that a refused form keeps the text. */
 async function attempt(page, index, text, where) {
   const form = page.locator("#console form:has(button.main)").nth(index);
   for (const field of await form.locator(FIELDS).all()) if (await field.isVisible()) await field.fill(text);

@@ -103,7 +103,10 @@ function get(target, name, node) {
   };
 }
 
-/** Notes whether a value's kind is allowed by its type; `works` if the member then works. */
+/**
+ * Records a value of a kind that its type does not allow. If the kind is allowed and `works` is set,
+ * records that the member worked.
+ */
 function see(value, kinds, member, works) {
   if (kinds !== null && !kinds.includes(kindOf(value))) note(member, `wrong ${kindOf(value)}`);
   else if (works) note(member, "worked");
