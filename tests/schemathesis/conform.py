@@ -125,7 +125,7 @@ def main():
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | user, known, *product), runs))
         passed.append(conforms(gateway, "as an agent", {}, known, "--include-path", RPC, checks=RPC_CHECKS))
-        # Deleting the project would make further requests impossible.
+        # Deleting the project would make all later requests impossible.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | user, known, *settings))
         ending = ["--include-name-regex", ENDING]

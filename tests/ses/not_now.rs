@@ -127,7 +127,7 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     let began = Instant::now();
     send_emails(&app, &endpoint).await;
     // The turn ends after the chunk (at most 50 emails) with SES's refusals. How many emails are
-    // claimed depends on timing. Each turn ends with a pause of a second, and further turns of one
+    // claimed depends on timing. Each turn ends with a pause of a second, and more turns of one
     // email each may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");

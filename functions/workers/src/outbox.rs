@@ -29,7 +29,7 @@ const SENT: i32 = 200;
 /// How long a step waits, at most, for the entries of projects that are not slow, and again at its
 /// end for all tasks.
 const STEP: Duration = Duration::from_secs(1);
-/// While this many queues are being served or waiting, no further queues are read.
+/// While this many queues are being served or waiting, no other queues are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.

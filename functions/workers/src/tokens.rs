@@ -43,7 +43,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Spends tokens on the first of these emails, as many as may be sent now, and returns these
-    /// emails. An email to several addresses takes further tokens; if the bucket has too few, the
+    /// emails. An email to several addresses takes more tokens; if the bucket has too few, the
     /// project owes the rest.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();

@@ -188,8 +188,8 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             if failures >= attempts {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
-                // This is probably due to the sources, not to a slow machine, so each further email
-                // gets only one attempt.
+                // This is probably due to the sources, not to a slow machine, so each of the
+                // remaining emails gets only one attempt.
                 (attempts, failures) = (1, 0);
             }
         }

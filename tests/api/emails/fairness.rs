@@ -55,7 +55,7 @@ async fn work_is_found_behind_that_of_another_project() {
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
     }
-    // While the first project is busy, each call searches further.
+    // While the first project is busy, each call continues the search.
     assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut SearchProgress::default()).await, 1);
     let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert!(due.is_empty(), "{due:?}");

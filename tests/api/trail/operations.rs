@@ -118,7 +118,7 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries not known before. Entries of the same millisecond are in any order.
+/// The entries that were not known before. Entries from the same millisecond are in any order.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }

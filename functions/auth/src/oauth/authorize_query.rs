@@ -10,8 +10,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of further scopes, in bytes: every flow stores its list, and anyone can begin
-/// flows.
+/// The longest list of additional scopes, in bytes: every flow stores its list, and anyone can
+/// begin flows.
 const MAX_SCOPE: usize = 4096;
 
 /// Unknown parameters are ignored, because other versions of the SDKs send more.

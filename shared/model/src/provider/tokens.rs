@@ -14,7 +14,7 @@ const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a token that the provider has issued or accepted is trusted without asking again. About
 /// tokens without an expiry, the provider is always asked.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
-/// How long the provider's answer to a report, or a new short-lived token, serves further requests:
+/// How long the provider's answer to a report, or a new short-lived token, serves later requests:
 /// however often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
@@ -73,7 +73,7 @@ pub struct NewTokens {
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether the tokens replace tokens with further scopes: true if the flow began to link the
+    /// Whether the tokens replace tokens with more scopes: true if the flow began to link the
     /// account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,

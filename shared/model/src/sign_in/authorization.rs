@@ -142,8 +142,8 @@ pub struct RequestedAccess {
 
 impl RequestedAccess {
     /// The access that a flow requests from a provider of the catalog, or from another issuer with
-    /// or without the scope `offline_access`. A flow that links an account or wants further scopes
-    /// also requests a refresh token.
+    /// or without the scope `offline_access`. A flow that links an account or wants additional
+    /// scopes also requests a refresh token.
     ///
     /// Only such a flow may make the provider ask for consent again: some providers ask
     /// administrators, others ask at each sign-in.
@@ -162,7 +162,7 @@ impl RequestedAccess {
     }
 }
 
-/// Whether a flow only signs the user in, without asking for further scopes or a refresh token.
+/// Whether a flow only signs the user in, without asking for additional scopes or a refresh token.
 pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
     purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
 }

@@ -72,7 +72,7 @@ impl Situation<'_> {
     /// Decides what to do with the provider account.
     pub fn decide(&self) -> Result<Decision, Refusal> {
         match (self.purpose, self.flow_user, self.account_owner) {
-            // The user is already signed in, and this flow requests further scopes.
+            // The user is already signed in, and this flow requests additional scopes.
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),

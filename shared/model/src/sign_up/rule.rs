@@ -67,9 +67,9 @@ pub struct RuleAction {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ActionType {
-    /// The user signs up; no further rule is evaluated.
+    /// The user signs up; no later rule is evaluated.
     Allow,
-    /// The sign-up is rejected; no further rule is evaluated.
+    /// The sign-up is rejected; no later rule is evaluated.
     Reject,
     /// The user is restricted, as if by an administrator, unless a later rule or the default action
     /// rejects the sign-up.

@@ -28,7 +28,7 @@ use crate::table::{Error, Item, Store, sortable, string};
 const SHARDS: u8 = 4;
 /// The number of partitions for due work.
 const DUE_PARTITIONS: usize = 2 * SHARDS as usize;
-/// The maximum number of further keys read from a partition to find the work of other projects.
+/// The maximum number of additional keys read from a partition to find the work of other projects.
 const FURTHER: i32 = 1000;
 
 /// The index position of an item that needs work.
@@ -145,11 +145,11 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` further
-    /// items from each partition, from projects that have none among its first items. So a project
-    /// with a lot of due work does not hide the work of others. To find the further items, a call
-    /// reads at most `limit` more keys of a partition, or a thousand if some of its first items
-    /// belong to busy projects; the next call continues after these keys.
+    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` more items
+    /// from each partition, from projects that have none among its first items. So a project with a
+    /// lot of due work does not hide the work of others. To find the additional items, a call reads
+    /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
+    /// busy projects; the next call continues after these keys.
     pub async fn due_beside(
         &self,
         busy: &[ProjectId],

@@ -5,8 +5,8 @@
 //!
 //! No event overtakes an earlier event of the same item:
 //!
-//! - While an endpoint has late deliveries, all further ones are set aside too, behind the others.
-//!   So the deliveries in the queue are earlier ones, which need not wait for those set aside. Code
+//! - While an endpoint has late deliveries, all later ones are set aside too, behind the others. So
+//!   the deliveries in the queue are earlier ones, which need not wait for those set aside. Code
 //!   that records deliveries first reads the endpoint's item, which says whether it has late
 //!   deliveries.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when

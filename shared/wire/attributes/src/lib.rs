@@ -77,7 +77,7 @@ pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The struct, with further attributes added to each field.
+/// The struct, with attributes added to each field.
 fn each_field<A: IntoIterator<Item = Attribute>>(item: TokenStream, attributes: impl Fn(&DeriveInput, &Field) -> A) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
     let before = item.clone();

@@ -22,8 +22,8 @@ pub struct Provider {
     pub scope: &'static str,
     /// Parameters that a plain sign-in adds to the request.
     pub sign_in: Parameters,
-    /// Scopes and parameters that a flow adds to link an account or to ask for further scopes: the
-    /// app will call the provider's API, possibly much later, so it needs a refresh token.
+    /// Scopes and parameters that a flow adds to link an account or to ask for additional scopes:
+    /// the app will call the provider's API, possibly much later, so it needs a refresh token.
     pub offline: OfflineAccess,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,

@@ -17,7 +17,7 @@ pub struct Scopes {
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Scopes, each with the scopes that it includes; these may include further scopes.
+    /// Scopes, each with the scopes that it includes; these may include others.
     pub includes: &'static [(&'static str, &'static [&'static str])],
     /// Part of a scope's name, and the text that replaces it in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],

@@ -246,7 +246,8 @@ impl CoveredDay {
     }
 }
 
-/// Compares an entry with its latest record in a link. Returns whether it needs no further link.
+/// Compares an entry with its latest record in a link. Returns whether it does not need another
+/// link.
 fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, now: Timestamp) -> Result<bool, Problem> {
     let id = || entry.id().to_owned();
     let may_be_new = entry.position.as_str() > linked;
