@@ -14,7 +14,7 @@ SOURCES = "sources.json"
 # The maximum size of the cache of compiled crates, in bytes. Old versions accumulate; beyond the
 # maximum, the cache is deleted, and the next run compiles everything.
 MAX_BYTES = 24 << 30
-# Crates that use one of these have their clone's path in the binary, and the next clone is in
+# Crates that use one of these contain the path of the clone in the binary, and the next clone is in
 # another folder. So they are always recompiled.
 PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
 _metadata = None
@@ -72,8 +72,8 @@ def copy(source, to):
                 package = packages.get(hash) if kind == "deps" else package
                 if package is None or package in left_out:
                     continue
-                # When recompiling a crate, Cargo overwrites its small files and replaces large
-                # ones. So only large files and dependencies may be shared.
+                # When Cargo recompiles a crate, it overwrites its small files and replaces the
+                # large ones. So only large files and dependencies may be shared.
                 is_large = kind == "deps" and file.suffix != ".d"
                 shared = link if package not in ours or is_large else shutil.copy2
                 aim = to / profile / kind / file.name
@@ -124,7 +124,7 @@ def restore():
 
 def keep(compiled):
     """Replaces the cache with the crates of the target folder, compiled from the files `compiled`.
-    If killed meanwhile, this leaves the old cache or none, but never an incomplete one."""
+    If killed in the middle, this leaves the old cache or none, but never an incomplete one."""
     if compiled != sources():
         print("== nothing is cached for the next run: files were changed during this one", flush=True)
         return

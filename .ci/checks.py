@@ -25,15 +25,15 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build occupies all cores but half of one. As checks may exceed the machine's cores by one, that
-# leaves room for three checks that mostly wait.
+# A build occupies all cores but half of one. Because checks may exceed the machine's cores by one,
+# that leaves room for three checks that mostly wait.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
 # The niceness of builds.
 BUILDS_NICE = 10
 # The README's command.
 TEST = "cargo test --workspace"
-# Printed by `cargo test` when everything is compiled and the target folder no longer locked.
+# Printed by `cargo test` when everything is compiled and the target folder is no longer locked.
 COMPILED = "Running "
 # How far a check may exceed its budget before it is reported: machines differ.
 TOLERANCE = 1.25
@@ -54,7 +54,7 @@ command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; 
 . tests/prepare
 node_packages $(git ls-files 'tests/**/package-lock.json' ':!tests/benches' | xargs dirname)
 """
-# Chromium without its own windows takes two thirds of the CPU time.
+# Without windows of its own, Chromium takes two thirds of the CPU time.
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium-headless-shell; }} ||
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
@@ -70,7 +70,7 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
-# A minimal toolchain has neither rustfmt nor clippy. Without rustup, they must already be
+# A minimal toolchain has neither rustfmt nor clippy. If there is no rustup, they must already be
 # installed.
 FORMAT = """
 rustup component add rustfmt clippy 2>/dev/null || true
@@ -85,8 +85,8 @@ DENY = f"""
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
 
-# Unlike clippy, rustdoc reports links in doc comments to items that do not exist.
-# The programs of the Lambdas are rendered and have no logic; the check `lambdas` compiles them.
+# Unlike clippy, rustdoc reports doc comments that link to items that do not exist. The programs of
+# the Lambdas are rendered and have no logic; the check `lambdas` compiles them.
 LINTS = """
 cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -129,8 +129,8 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, as each locks the target folder, beginning with the builds
-        # that most checks need. All select the workspace, so that dependencies have the same
+        # Builds run one after another, because each locks the target folder, beginning with the
+        # builds that most checks need. All select the workspace, so that dependencies have the same
         # features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
@@ -142,13 +142,13 @@ def checks(long):
         # generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
-        # Beyond the check `functions`, it finds only functions that have outgrown their size, which
-        # takes many changes.
+        # All it finds beyond the check `functions` is functions that have outgrown their size,
+        # which takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
-        # The remaining checks begin with the longest, so that only a short one runs at the end.
-        # Checks that mostly wait count as half a core. Most browser checks are retried once, as a
-        # page may be too slow while other checks run. Checks that call Cargo repeatedly come after
-        # the builds, whose lock they need; `documents` calls it twice.
+        # The remaining checks start with the longest, so that only a short one runs at the end.
+        # Checks that mostly wait count as half a core. Most browser checks are retried once,
+        # because a page may be too slow while other checks run. Checks that call Cargo repeatedly
+        # come after the builds, whose lock they need; `documents` calls it twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(300, 400)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
@@ -267,7 +267,7 @@ class Run:
         """Whether a check lacks only free cores, or a lock about to be released."""
         done = {other.name for other in self.plan if other.status == 0}
         unfinished = {other.name for other in self.waiting()}
-        # Builds in the same target directory wait for each other, while occupying their cores.
+        # Builds in the same target directory wait for each other while occupying their cores.
         alone = not check.builds or not any(other.builds is True for other in self.running())
         return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and alone
 
@@ -341,7 +341,7 @@ def yield_to_others(session):
     Waiting at each step makes a check of a browser or a provider take many times as long; a build
     takes longer only by the time it gives up.
     """
-    # It may have ended, and not every kernel divides time among sessions first.
+    # It may have ended; besides, not every kernel divides time among sessions first.
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PGRP, session, BUILDS_NICE)
         pathlib.Path(f"/proc/{session}/autogroup").write_text(str(BUILDS_NICE))
@@ -351,7 +351,7 @@ def environment():
     return os.environ | {
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # There are no recompilations after changes here, and no backtraces. Without incremental
+        # Nothing is recompiled after changes here, and nobody reads backtraces. Without incremental
         # compilation, debug data and symbols, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",

@@ -19,7 +19,7 @@ import time
 import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Changes of shared code affect most tests. Beyond this number of modules, the complete checks are
+# Changes to shared code affect most tests. Beyond this number of modules, the complete checks are
 # the better choice.
 MAX_MODULES = 12
 
@@ -151,7 +151,7 @@ def main():
     # They check a complete run of the API tests.
     wanted.pop("tests/whole", None)
     for name, filters in sorted(wanted.items()):
-        # Libraries without unit tests have no test program.
+        # Libraries without unit tests do not have a test program.
         if name not in programs:
             continue
         chosen = sorted(filters)[:MAX_MODULES]

@@ -1,5 +1,5 @@
 //! Lists the files to embed: the documents of `docs/`, their pictures, and the events of `events/`,
-//! used as examples in the API reference. A macro that embeds a folder would not run again when a
+//! used as examples in the API reference. A macro that embeds a folder would not run again after a
 //! file is added.
 
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
     python3 tests/packages.py node tests/sdk/2.8.77 tests/oidc  fills their node_modules folders
 
 Packages are kept in $GATELET_CI_CACHE, by default ~/.cache/gatelet-ci, by the lock file's content.
-If it is unchanged, nothing is installed and no registry is asked.
+If it is unchanged, nothing is installed and no registry is contacted.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ def python(requirements):
     def install(folder):
         if subprocess.run([sys.executable, "-m", "venv", folder]).returncode:
             raise SystemExit("python3 cannot create environments: apt-get install python3-venv")
-        # The lock file has all packages, so nothing needs resolving.
+        # The lock file has all packages, so there is nothing to resolve.
         command = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement", requirements]
         subprocess.run([folder / "bin" / "python", *command], check=True)
 
@@ -79,7 +79,7 @@ def node(folder):
     if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
         return
     with installed("node", lock, sys.platform, platform.machine(), install=install) as kept:
-        # Another process may have filled the folder while this one waited.
+        # Another process may have filled the folder while this one was waiting.
         if not (stamp.exists() and stamp.read_bytes() == lock.read_bytes()):
             shutil.rmtree(modules, ignore_errors=True)
             shutil.copytree(kept / "node_modules", modules, symlinks=True, copy_function=link)
@@ -87,7 +87,7 @@ def node(folder):
 
 
 def link(source, to):
-    # A symbolic link is copied: it is relative, and a link to it would differ between systems.
+    # Symbolic links are copied: they are relative, and links to them would differ between systems.
     try:
         if not os.path.islink(source):
             os.link(source, to)

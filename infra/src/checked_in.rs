@@ -17,7 +17,6 @@ pub struct File {
     pub wanted: String,
 }
 
-/// Renders a document.
 type Render = fn() -> anyhow::Result<String>;
 
 /// The files whose paths are fixed, and what they contain.
@@ -28,7 +27,7 @@ const DOCUMENTS: [(&str, Render); 8] = [
     ("docs/api/quotas.md", || Ok(quotas::document(&operations::all()))),
     ("docs/errors.md", || Ok(error_codes::document())),
     ("docs/security/scorecard.md", || Ok(Scorecard::read(&root())?.document())),
-    // Its URLs are placeholders, which the function that serves it replaces.
+    // Its URLs are placeholders, which are replaced by the function that serves it.
     ("functions/content/src/openapi.json", || Ok(openapi::lines(&openapi::json(catalog::API_URL, catalog::SITE_URL)?))),
     ("infra/console/page.html", pages::console),
 ];
@@ -103,7 +102,6 @@ pub fn files() -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// The document with this path.
 pub fn document(path: &str) -> anyhow::Result<File> {
     let (path, render) = DOCUMENTS.into_iter().find(|(of, _)| *of == path).with_context(|| format!("{path} is not rendered"))?;
     Ok(File::rendered(root().join(path), render()?))

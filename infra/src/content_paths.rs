@@ -10,12 +10,11 @@ use crate::operation::Operation;
 pub(crate) struct ContentPath {
     path: String,
     /// Its query parameter, the only part of a query in the cache key: otherwise, callers could
-    /// bypass the cache by adding anything to a query.
+    /// bypass the cache by adding something to a query.
     pub(crate) parameter: Option<String>,
 }
 
 impl ContentPath {
-    /// The paths of an operation.
     pub(crate) fn of(operation: &Operation) -> Vec<Self> {
         let parameter = parameter(operation);
         // `*` also matches slashes, so it is used only at the end of a path, and at the root only
@@ -33,8 +32,8 @@ impl ContentPath {
     }
 }
 
-/// The pattern of a document at the root. Feeds share one, as do texts for language models: a
-/// distribution has at most 25 patterns.
+/// The pattern of a document at the root. Feeds share one pattern, and so do texts for language
+/// models, because a distribution has at most 25 of them.
 fn pattern(name: &str) -> String {
     match name {
         _ if name.starts_with("feed.") => "/feed.*".to_owned(),

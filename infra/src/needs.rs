@@ -29,7 +29,6 @@ fn name(need: Need) -> &'static str {
     }
 }
 
-/// The names of some needs.
 pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }

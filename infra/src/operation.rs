@@ -2,7 +2,6 @@
 
 use api::http::{Description, Route};
 
-/// An operation of the service.
 #[derive(Clone)]
 pub struct Operation {
     pub route: Route,

@@ -1,9 +1,9 @@
 //! The deployment template: a root stack with shared resources, and nested stacks with functions,
 //! one per area and one for the workers.
 //!
-//! The rendered template is checked in, so that deploying a release needs no Rust, and reviews show
-//! how a route changes permissions. Areas have separate stacks because CloudFormation allows 500
-//! resources per stack, and an operation's function takes five or six.
+//! The rendered template is checked in, so that deploying a release does not need Rust, and reviews
+//! show how a route changes permissions. Areas have separate stacks because CloudFormation allows
+//! 500 resources per stack, and an operation's function takes five or six.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -153,9 +153,9 @@ pub fn route_key(method: &str, route: &Route) -> String {
 }
 
 /// The method in the key of an operation's first route. If a path has only GET, the function gets
-/// all methods, and itself refuses all but GET and HEAD: HEAD would need its own route, and an API
-/// has at most 300 routes by default. Paths that overlap, such as `/{document}` and `/health`, keep
-/// a route per method: which of two overlapping routes wins must not depend on `ANY`.
+/// all methods, and itself refuses all except GET and HEAD: HEAD would need its own route, and an
+/// API has at most 300 routes by default. Paths that overlap, such as `/{document}` and `/health`,
+/// keep a route per method, because which of two overlapping routes wins must not depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
@@ -189,8 +189,8 @@ impl Function {
             timeout: needs::timeout(route),
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
-            // A function restricted to some partitions may not query indexes, as patterns of the
-            // table's partition keys cannot restrict an index.
+            // A function restricted to some partitions may not query indexes, because patterns of
+            // the table's partition keys cannot restrict an index.
             queries: route.table.actions.contains(&TableAction::Query) && route.table.partitions.is_empty(),
             partitions: route.table.partitions,
             routes,
@@ -221,7 +221,6 @@ fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }
 
-/// The functions of each area.
 fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
     let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
     let fallback = Function::from_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));
@@ -235,8 +234,8 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
     let content =
         operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.needs.has(Need::Images));
     let content_paths: Vec<ContentPath> = content.flat_map(ContentPath::of).collect();
-    // Workers are deployed first, so that an area's outbox entries are read by a worker of the same
-    // version or a newer one.
+    // Workers are deployed first, so that the worker that reads an area's outbox entries has the
+    // same version or a newer one.
     let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
     let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
@@ -276,7 +275,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let endings = Function::from_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::from_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::from_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
-    // The workers' stack gets the secret as a parameter, as some workers need it.
+    // The workers' stack gets the secret as a parameter, because some workers need it.
     let needs = needs::names([Need::Secret]);
     let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);

@@ -76,7 +76,7 @@ pub const TRAIL: Worker = Worker {
     table: &[
         TableAction::BatchGetItem,
         // Indexes users from earlier versions, provided that they have not changed, and deletes
-        // index words written differently by earlier versions.
+        // index words that earlier versions wrote differently.
         TableAction::ConditionCheckItem,
         TableAction::DeleteItem,
         TableAction::GetItem,

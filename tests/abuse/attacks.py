@@ -22,11 +22,11 @@ from service import LINK, PASSWORD, Service, end
 AT_ONCE = 8
 MAX_WAIT = 30.0
 ATTACKS = 16
-# The approximate number of items left in the table by the honest user, who requests emails during
-# each attack.
+# Roughly how many items the honest user, who requests emails during each attack, leaves in the
+# table.
 OWN = 40
 
-# `reached` is the part of an email address that identifies this attack's emails, as emails from the
+# `reached` is the part of an email address that identifies this attack's emails: emails from the
 # previous attack may still be queued.
 Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
 NOBODY = None

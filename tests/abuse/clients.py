@@ -97,7 +97,8 @@ class Holder(threading.Thread):
 
     def connect(self):
         one = socket.socket()
-        # Delays the choice of a port until `connect`, so each client address can use all ports.
+        # Delays the choice of a port until `connect`, so that each client address can use all
+        # ports.
         one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         one.bind((self.address, 0))
         one.settimeout(2 if self.said else 0)

@@ -51,7 +51,7 @@ def started(command, port, folder):
 
 
 def nginx(gateway, folder, trusted):
-    # By default nginx does not forward the client's address; its documentation has this line.
+    # By default, nginx does not forward the client's address; this line is from its documentation.
     return nginx_with("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else "", gateway, folder)
 
 
@@ -137,7 +137,7 @@ class Through:
             return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
-        # Each sign-in uses a different email address, as wrong passwords are also limited by
+        # Each sign-in uses a different email address, because wrong passwords are also limited by
         # address.
         body = {"email": f"{secrets.token_hex(6)}@people.example", "password": PASSWORD}
         return self.send(address, "POST", "/auth/password/sign-in", body, headers)[0]
@@ -203,7 +203,7 @@ def behind_silent(proxy, gateway):
                 who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
                 status, text = through.send(HERE, "GET", path, None, {**who, **opener})
                 check(status == (303 if path == "/" else 200), f"{name}: with the key, {path} answers {status}: {text}")
-            # The cookie opens the pages, but not the project's keys.
+            # The cookie gives access to the pages, but not to the project's keys.
             for bearer, expected in [({}, 403), ({"authorization": "Bearer wrong"}, 403), ({"authorization": f"Bearer {token}"}, 200)]:
                 status, text = through.send(HERE, "GET", "/console/session", None, {**LOCAL, "sec-fetch-site": "same-origin", **cookie, **bearer})
                 check(status == expected and ("sak_" in str(text)) == (expected == 200), f"{name}: the keys answer {status} to {bearer}")

@@ -29,11 +29,11 @@ const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
 /// The maximum round trips of an operation that hashes no password.
 const MAX_ROUND_TRIPS: u128 = 3;
-/// The operations with one more round trip: one finds projects through the caller's teams, the
-/// others find the pictures of a user's profiles through that user's teams.
+/// The operations that take one more round trip: one finds projects through the caller's teams, the
+/// others find the pictures in a user's profiles through that user's teams.
 const LONGER: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
 
-/// The operation that needs a provider's keys, which a process caches at its first request.
+/// The operation that needs a provider's keys, which a process caches on its first request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
 
 struct Cost {
@@ -95,7 +95,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
     // needs a connection; see below.
     let second_factors = costs_of_other_second_factors().await;
     // The operation that needs a connection comes last: if a password were hashed after it, the
-    // paused clock would jump ahead until the idle connection is closed.
+    // paused clock would jump to when the idle connection is closed.
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
     for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
@@ -132,7 +132,8 @@ async fn every_operation_costs_what_the_cost_table_says() {
     expect_file!["../../infra/COSTS.md"].assert_eq(&text);
 }
 
-/// Makes the process remember that the event's project and keys exist, as after a first request.
+/// Makes the process remember that the event's project and keys exist, as it would after a first
+/// request.
 fn warm(world: &World, event: &str) {
     let request = world.request(event);
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -186,7 +187,7 @@ async fn cost_of_a_first_refresh() -> Cost {
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
 }
 
-/// A check of a user's API key whose use is already recorded for the hour.
+/// A check of a user's API key, whose use in this hour is already recorded.
 async fn cost_of_a_later_check() -> Cost {
     let world = World::new(Limits::standard()).await;
     let check = async || assert_eq!(world.send("keys/user-key-check").await.status(), 200);
@@ -281,8 +282,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // The counters of the IP address, its network and the project: each is written for one window
-    // and read for two.
+    // The counters of the IP address, its network and the project, each written for one window and
+    // read for two.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 

@@ -1,5 +1,5 @@
 //! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker is
-//! done. [`KINDS`] has all kinds that operations and workers write.
+//! done with it. [`KINDS`] has all kinds that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ enum Life {
     MayExpire,
     /// Has no TTL. Deleted with its project, user or team at the latest, or with the deployment.
     Lasts,
-    /// Exists until a worker is done.
+    /// Exists until a worker is done with it.
     UntilDone,
 }
 

@@ -1,5 +1,5 @@
 //! Two projects in one table have the same users, addresses, codes and teams. A request with one
-//! project's credentials never reads or changes the other's data, no matter which ids it contains.
+//! project's credentials never reads or changes the other's data, whichever ids it contains.
 //! Operations come from the routes, so new ones are covered automatically.
 
 use std::collections::BTreeSet;
@@ -88,8 +88,8 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
     }
 }
 
-/// Sends the request of every operation that authenticates its caller with the credentials of a
-/// third project, at each access level. That project lacks the items in the request.
+/// For every operation that authenticates its caller, sends its request with the credentials of a
+/// third project, which lacks the items in the request, at each access level.
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();

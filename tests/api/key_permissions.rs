@@ -1,4 +1,4 @@
-//! Keys with limited permissions: every operation with server access, against every permission.
+//! Keys with limited permissions: every operation with server access, tried with every permission.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
         drop(admin);
         let with_keys = world.kept();
         for operation in open_to_servers().filter(|operation| operation.route.permission() == Some(needed)) {
-            // Each operation gets a new service, as an earlier one may have ended the event's
+            // Each operation gets a new service, because an earlier one may have ended the event's
             // session.
             let world = with_keys.begin(Limits::off()).await;
             let before = world.app.rows();
@@ -118,7 +118,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys from earlier versions list no permissions, and have all of them.
+/// Keys from earlier versions list no permissions, which means that they have all of them.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

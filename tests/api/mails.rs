@@ -188,7 +188,7 @@ async fn an_email_rejected_five_times_fails() {
     assert_eq!(entry["next_send_retry_at_millis"], Value::Null);
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     let app = TestApp::start().await;

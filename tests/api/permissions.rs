@@ -1,4 +1,4 @@
-//! Operations use the table only as their roles allow; AWS would reject anything else.
+//! Operations use the table only as their roles allow; AWS would refuse anything else.
 
 use std::collections::BTreeSet;
 

@@ -137,7 +137,7 @@ async fn a_tag_of_another_user_does_not_match_and_grants_no_access() {
     }
     let stale = app.server().request("PATCH", &path(&bob.user_id)).header("if-match", &mine);
     assert_eq!(stale.json(&json!({ "display_name": "Eve" })).send().await.status(), 412);
-    // To a caller who may not read the user, the user does not exist, regardless of the tag.
+    // For a caller who may not read the user, the user does not exist, whatever the tag.
     let other = app.another_project().await;
     let foreign = app.server_of(&other).request("PATCH", &path(&bob.user_id)).header("if-match", "*");
     let foreign = foreign.json(&json!({ "display_name": "Eve" })).send().await;

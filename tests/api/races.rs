@@ -69,7 +69,7 @@ async fn of_200_concurrent_redemptions_of_a_code_one_succeeds() {
     let answers = at_once((0..200).map(|_| (app.client(), OTP_SIGN_IN, json!({ "code": code })))).await;
     let mut codes = codes(&answers);
     assert_eq!(codes.remove("OK"), Some(1), "{codes:?}");
-    // Once redeemed, the code counts as used; before that, it is exhausted from the twenty-first
+    // Once redeemed, the code counts as used; until then, it is exhausted from the twenty-first
     // attempt on.
     let late = ["VERIFICATION_CODE_ALREADY_USED", "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"];
     assert!(codes.keys().all(|code| late.contains(&code.as_str())) && codes.values().sum::<usize>() == 199, "{codes:?}");
@@ -146,7 +146,7 @@ async fn concurrent_guesses_are_all_counted() {
             assert_eq!(right.status(), 200, "{}", right.text());
             continue;
         }
-        // The right code no longer works in either operation.
+        // The correct code no longer works in either operation.
         assert_eq!((right.status(), right.code().as_str()), (400, "VERIFICATION_CODE_MAX_ATTEMPTS_REACHED"), "{guesses}");
         assert_eq!(app.client().post(CHECK, json!({ "code": code })).await.json(), json!({ "is_code_valid": false }));
         assert_eq!(items(&app, "U#", "SESSION#"), 0);

@@ -73,8 +73,8 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedInUser, count: usiz
 const PROOF: &str = "0123456789abcdefghjkmnpqrs";
 
 /// Turns all sessions into those of an earlier version, whose refresh tokens ([`older_token`]) have
-/// claims; with `is_oldest`, into those of the earliest version, where an index finds the claim of
-/// a session.
+/// claims; with `is_oldest`, into those of the earliest version, in which an index finds the claim
+/// of a session.
 pub(crate) fn older_sessions(app: &TestApp, is_oldest: bool) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
     let put = |item| database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();

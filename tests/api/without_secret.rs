@@ -1,5 +1,5 @@
-//! Operations that declare no need for the deployment secret respond the same without it, as their
-//! Lambda functions do not have it.
+//! Operations that declare no need for the deployment secret respond the same without it, because
+//! their Lambda functions do not have it.
 
 use api::http::Need;
 use crypto::deployment_secret::DeploymentSecret;
@@ -14,8 +14,8 @@ async fn operations_without_the_secret_answer_the_same() {
     let mut count = 0;
     for operation in operations::all().iter().filter(|operation| !operation.route.needs.has(Need::Secret)) {
         let event = name(operation);
-        // Each request gets its own world, as some requests change data and some answers contain
-        // random ids.
+        // Each request gets its own world, because some requests change data and some answers
+        // contain random ids.
         let wanted = World::equal(Limits::off()).await.send(&event).await;
         let world = World::equal(Limits::off()).await;
         let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());

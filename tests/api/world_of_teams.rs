@@ -37,7 +37,7 @@ const INVITATION: &str = "018f0b6c-2a3b-7c4d-8e5f-6a7b8c9d0e1f";
 const SENT: &str = "018f0b6c-3b4c-7d5e-9f60-7b8c9d0e1f20";
 
 /// The project permission in the events. It is the fourth: every project has two, and the events'
-/// project had a third before this one.
+/// project got a third before this one.
 pub(crate) fn audit() -> Grant {
     Grant("4".to_owned())
 }
@@ -90,8 +90,8 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     app.app.store.transact(writes).await.unwrap();
 }
 
-/// Creates the project `internal` unless it exists, as all projects of a table share it, with a
-/// user, their two teams and their project. Returns the user's access token.
+/// Creates the project `internal`, with a user, their two teams and their project, unless it
+/// exists: all projects of a table share it. Returns the user's access token.
 pub(crate) async fn write_owner(app: &TestApp) -> String {
     let (entropy, now, project) = (&app.app.entropy, app.now(), ProjectId::internal());
     let user = User { id: UserId::parse(OWNER).unwrap(), ..User::new(entropy, now) };

@@ -62,9 +62,9 @@ impl World {
         }
     }
 
-    /// Measures the cases in turns, starting each round with the next case, so that a warming
-    /// machine or a growing table affects all alike. All must get the first case's response.
-    /// Returns whether the medians are within the margin.
+    /// Measures the cases in turns, starting each round with the next case, so that a machine
+    /// warming up or a growing table affects all alike. All must get the response of the first
+    /// case. Returns whether the medians are within the margin.
     async fn measure(&self, name: &str, rounds: usize, path: &str, cases: &[(&str, &str)], body: impl Fn(&str) -> Value) -> bool {
         let client = self.app.client();
         let expected = client.post(path, body(cases[0].1)).await;

@@ -2,7 +2,7 @@
 //! function. To run it: `cargo bench -p tests --bench hashing`.
 //!
 //! The time on a whole core is measured on this machine. A Lambda with 1,769 MB has a whole core,
-//! one with less memory a proportional part. A hash uses one core, so more memory does not help.
+//! one with less memory a proportional share. A hash uses one core, so more memory does not help.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Instant;
@@ -30,7 +30,7 @@ const WHOLE_CORE: f64 = 1769.0;
 const MEMORIES: [f64; 4] = [256.0, 512.0, 1024.0, WHOLE_CORE];
 /// Dollars per gigabyte-second of Lambda on arm64, in us-east-1.
 const PRICE: f64 = 0.000_013_333_4;
-/// How many checks the median is taken from.
+/// The number of checks for the median.
 const CHECKS: usize = 15;
 /// Sign-ins a minute.
 const RATE: f64 = 10_000.0;
@@ -59,7 +59,7 @@ async fn main() {
     for (text, name) in COSTS {
         let on_core = measure(Cost::parse(text).expect("an allowed cost")).await;
         let times: Vec<String> = MEMORIES.iter().map(|memory| format!("{:.0}", on_core * WHOLE_CORE / memory)).collect();
-        // Dollars per million checks: the same with any memory, as time and price cancel out.
+        // Dollars per million checks: the same with any memory, because time and price cancel out.
         let dollars = WHOLE_CORE / 1024.0 * on_core / 1000.0 * PRICE * 1e6;
         let at_once = (RATE / 60.0 * on_core / 1000.0).ceil();
         println!("| `{text}` | {name} | {} | {dollars:.2} | {at_once} |", times.join(" | "));

@@ -74,7 +74,7 @@ def measure(keys):
     names = ["nobody", "ada", "closed", "mail", *(f"bcrypt-{cost}" for cost in IMPORTED)]
     times = {f"{name}@example.com": [] for name in names}
     for turn in range(TURNS + 20):
-        # Each turn starts with the next account, so that none is always first.
+        # Each turn starts with another account, so that none is always first.
         emails = list(times)
         for email in emails[turn % len(emails):] + emails[:turn % len(emails)]:
             time.sleep(PAUSE)

@@ -13,7 +13,7 @@ use rustix::time::{ClockId, clock_gettime};
 use support::expensive_rules::{longest_address, sets};
 
 const MAX: Duration = Duration::from_millis(5);
-/// The shortest of this many measurements counts, as other processes delay some.
+/// The shortest of this many measurements counts, because other processes delay some.
 const TIMES: usize = 5;
 
 /// This thread's processor time so far.

@@ -1,5 +1,5 @@
 // Fills a gateway in a temporary folder with users, and times the console's list of users in
-// Chromium: the first paint, the first rows, another page, and searches. Only contacts 127.0.0.1.
+// Chromium: the first paint, the first rows, another page, and searches. Contacts only 127.0.0.1.
 //
 //     GATEWAY=target/gateway/gateway node tests/benches/users.mjs [USERS]
 //
@@ -20,8 +20,8 @@ const REPETITIONS = 9;
 const FIRST = ["Ada", "Grace", "Alan", "Radia", "Barbara", "Edsger", "Karen", "Donald", "Hedy", "Katherine"];
 const LAST = ["Lovelace", "Hopper", "Turing", "Perlman", "Liskov", "Dijkstra", "Jones", "Knuth", "Lamarr", "Johnson", "Łukasiewicz"];
 
-// On disk, because `--dynamodb-port` enables the engine's stream, which has the index for fast
-// writes only on disk.
+// On disk, because `--dynamodb-port` enables the engine's stream, whose index for fast writes
+// exists only on disk.
 const folder = mkdtempSync(join(tmpdir(), "gatelet-users-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const gateway = await startGateway({ GATELET_LIMITS: "off", ...CREDENTIALS }, ["--dynamodb-port", "0", "--data", folder]);

@@ -65,7 +65,7 @@ async fn times(created: &HashMap<String, Instant>, arrived: &Arrivals) -> Vec<Du
     }
 }
 
-/// The URL of a port without a server.
+/// The URL of a port on which nobody listens.
 async fn refusing() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     format!("http://{}/", listener.local_addr().expect("an address"))

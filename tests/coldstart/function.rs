@@ -42,7 +42,7 @@ impl Drop for Process {
 }
 
 /// Starts a function, sends it events one after another, and stops it. The first event must
-/// succeed. The others may be rejected, as their change has already been made.
+/// succeed. The others may be rejected, because their change has already been made.
 pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measurement, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
@@ -111,7 +111,7 @@ async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
         Ok(Some(FunctionStep::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
     };
-    // The kernel updates a thread's CPU time when the thread leaves the processor, so wait briefly
+    // The kernel updates a thread's CPU time when the thread leaves the processor, so wait a little
     // before reading it.
     tokio::time::sleep(Duration::from_millis(2)).await;
     asked
@@ -125,7 +125,7 @@ async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
     }
 }
 
-/// Whether the event succeeded, or got a 405, which is how `edge-fallback` answers its event.
+/// Whether the event succeeded or got a 405, with which `edge-fallback` answers its event.
 fn succeeded(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap();
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405

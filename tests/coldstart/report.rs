@@ -11,7 +11,6 @@ use flate2::write::DeflateEncoder;
 use crate::function::Measurement;
 use crate::table::Transport;
 
-/// A row of the table.
 pub(crate) struct Row {
     name: String,
     transport: Transport,

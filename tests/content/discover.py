@@ -92,7 +92,7 @@ class Site:
 
     def __init__(self, url):
         self.url, self.answers, self.linked_from, self.broken = url.rstrip("/"), {}, {}, []
-        # Pages that need a key, such as a local gateway's inbox.
+        # Pages that need a key, such as the inbox of a local gateway.
         self.private = []
         waiting = [self.url + path for path in WELL_KNOWN]
         while waiting:

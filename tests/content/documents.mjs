@@ -36,8 +36,8 @@ const map = await text("/sitemap.xml");
 const listed = [...map.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
 const pages = [...listed, site];
 assert.ok(pages.length > 5);
-// HTML allows any case for the doctype and a trailing slash in void elements, and the content
-// determines the length of titles.
+// HTML allows any case for the doctype and a trailing slash in void elements, and how long a title
+// is depends on the content.
 const rules = { "doctype-style": "off", "long-title": "off", "no-inline-style": "error", "void-style": "off" };
 const validator = new HtmlValidate({ extends: ["html-validate:recommended"], rules });
 for (const page of pages) {

@@ -1,5 +1,5 @@
-// Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, and no
-// page runs scripts, violates its content security policy or contacts another host. Images have
+// Every page of a site in a browser: axe-core finds no problems, nothing is wider than a phone, and
+// no page runs scripts, violates its content security policy or contacts another host. Images have
 // their stated sizes, and every page outside `/docs` has an image for link previews.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -180,7 +180,7 @@ fn per_day(rule: Rule) -> f64 {
 fn mails_per_day() -> (f64, f64) {
     let start = jiff::Timestamp::UNIX_EPOCH;
     let sent = |to: Audience| {
-        // The bucket's initial content is taken first and does not count.
+        // The initial content of the bucket is used up first and does not count.
         let (mut bucket, mut sent) = (Bucket::full(MAILS_PER_HOUR, start).take(to, u32::MAX, start).0, 0);
         for minute in 1..=24 * 60 {
             let (next, taken) = bucket.take(to, u32::MAX, start + jiff::SignedDuration::from_mins(minute));
@@ -220,7 +220,8 @@ impl DearestRequest {
         .collect()
     }
 
-    /// How many of these requests are answered in a day, from so many addresses and networks.
+    /// How many of these requests are answered in a day if they come from this many addresses and
+    /// networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
         limits.flat_map(|limit| limit.early_rules(true)).fold(requests, |least, (rule, by)| {
@@ -264,8 +265,8 @@ fn bytes(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// The row of the longest page at this many requests a day. Each process that answers them applies
-/// the limits by itself.
+/// The row of the longest page at this many requests a day. Each process that answers such requests
+/// applies the limits on its own.
 fn longest_page(table: &str, requests: f64) -> String {
     let a_ms = cost(table, "teams-team-list", 7);
     let price = PAGE_UNITS * READ_PRICE;

@@ -1,5 +1,5 @@
 //! Cache keys of the distribution. If a key included anything that the operation does not read,
-//! anyone could bypass the cache and make each request read the whole content again.
+//! anyone could bypass the cache and have each request read the whole content again.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ fn caches_tell_apart_only_what_the_operations_read() {
     }
 }
 
-/// With several parameters, only the first would reach the operation.
+/// If there were several parameters, only the first would reach the operation.
 #[test]
 fn an_operation_of_the_content_reads_at_most_one_parameter() {
     let reading: Vec<_> = operations::all().into_iter().filter(|one| one.route.interface == api::http::Interface::Content).collect();

@@ -67,8 +67,8 @@ fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     }
 }
 
-/// A GET returns something to read, and generated clients drop bodies without a media type or with
-/// any.
+/// A GET returns something to read, and generated clients drop bodies without a media type or of
+/// any type (`*/*`).
 #[test]
 fn every_response_to_a_get_has_a_body_of_known_media_types() {
     // Redirects, or shows an error.
@@ -82,7 +82,7 @@ fn every_response_to_a_get_has_a_body_of_known_media_types() {
     }
 }
 
-/// The fields of a schema and its parts, as often as they are declared.
+/// The fields of a schema and its parts, each as often as it is declared.
 fn fields<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a str> {
     let schema = schema["$ref"].as_str().and_then(|name| document.pointer(name.trim_start_matches('#'))).unwrap_or(schema);
     let own = schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
@@ -215,7 +215,7 @@ fn fields_of_requests(document: &Value) -> Vec<(String, Value)> {
     fields
 }
 
-/// A module that is stored as HTML would be sent to customers.
+/// A module stored as HTML would be sent to customers.
 #[test]
 fn every_source_of_an_email_in_a_request_refuses_modules() {
     let is_source = |name: &str| name == "html" || name.ends_with("html_source") || name.ends_with("tsx_source");

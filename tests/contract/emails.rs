@@ -30,7 +30,7 @@ fn only_the_gate_adds_emails_to_the_outbox() {
         for writer in WRITERS {
             assert!(!source.contains(writer), "{path} adds an email to the outbox past {GATE}");
         }
-        // Importing a function would hide its calls.
+        // If a function were imported, its calls would go unnoticed.
         let imports = |line: &str| line.starts_with("use store::") && line.contains("outbox::") && line.contains("create");
         assert!(!source.lines().any(imports), "{path} imports a function that adds emails");
     }

@@ -1,5 +1,5 @@
 //! The architecture: crates depend only on lower layers, files and folders have no cyclic
-//! dependencies, operations are independent of each other, and files stay small.
+//! dependencies, operations do not depend on each other, and files stay small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -165,8 +165,8 @@ fn tests_are_beside_what_they_test() {
     assert_eq!(astray(&planted).collect::<Vec<_>>(), ["a::b", "a::c_tests"]);
 }
 
-/// The addresses of other machines in a source, without its comments. Loopback addresses are ours,
-/// and those for documentation (RFC 5737, RFC 3849) are nobody's.
+/// The addresses of other machines in a source, without its comments. Loopback addresses are our
+/// own, and those for documentation (RFC 5737, RFC 3849) belong to nobody.
 fn foreign_addresses(source: &str) -> Vec<IpAddr> {
     let lines = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let addresses = lines.flat_map(|line| {
@@ -192,7 +192,7 @@ fn is_ours_or_nobodys(address: IpAddr) -> bool {
     }
 }
 
-/// A filter of addresses may break, and a test must not reach other machines then.
+/// Even if a filter of addresses breaks, a test must not reach other machines.
 #[test]
 fn no_test_names_an_address_that_is_not_ours() {
     let folder = root().join("tests");

@@ -47,8 +47,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the path that begins here, or one path per branch of a `use` with braces; returns the
-    /// number of tokens read.
+    /// Records the path that begins here, or one path per branch of a `use` with braces; returns
+    /// the number of tokens read.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {
@@ -111,8 +111,8 @@ pub(super) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     sources.iter().map(of).collect()
 }
 
-/// For each folder of a crate (or file beside the folders), those its files depend on. Not the
-/// root: it declares all folders, and its exports are theirs.
+/// For each folder of a crate (or file beside the folders), the folders and files that its files
+/// depend on. Not the root: it declares all folders, and its exports are theirs.
 pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut folders: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (file, names) in files.iter().filter(|(file, _)| !file.is_empty()) {
@@ -123,8 +123,8 @@ pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Mo
     folders
 }
 
-/// The files in cycles or between two cycles: those that remain after files without dependencies or
-/// dependents are removed, repeatedly.
+/// The files in cycles or between two cycles: those that remain after repeatedly removing files
+/// without dependencies or dependents.
 pub(super) fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();

@@ -6,8 +6,8 @@ use infra::{openapi, operations};
 use serde_json::Value;
 use wire::level::Level;
 
-/// Lists without pages that clients or strangers can read, each with the reason why it stays well
-/// below a megabyte.
+/// Lists without pages that clients or strangers can read, and why each stays well below a
+/// megabyte.
 const WHOLE: &[(&str, &str)] = &[
     ("auth-connected-account-list", "the quota of provider accounts"),
     ("auth-mfa-authenticator-list", "the quota of authenticator apps"),

@@ -1,4 +1,4 @@
-//! The manifests: the oldest compiler they name can compile the versions in the lock file.
+//! The manifests: the oldest compiler that they name can compile the versions in the lock file.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,6 @@ use serde_json::Value;
 /// Packages outside the workspace.
 const OTHERS: [&str; 3] = ["tests/passkeys", "tests/passkeys/verifiers", "tests/benches/highlight"];
 
-/// The output of a command.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(root()).output().unwrap_or_else(|error| panic!("{program}: {error}"));
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

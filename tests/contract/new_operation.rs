@@ -1,5 +1,5 @@
 //! `cargo run -p infra -- new` creates operations that meet the contract. These tests run it on a
-//! copy of an area's lists without compiling the result; `infra/new/run` does that.
+//! copy of an area's lists, but do not compile the result; `infra/new/run` does.
 
 use std::fs;
 use std::path::{Path, PathBuf};

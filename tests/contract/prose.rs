@@ -1,4 +1,4 @@
-//! How comments, documents and names are written: prose ends at column 100, names of functions and
+//! How comments, documents and names are written: lines end at column 100, names of functions and
 //! tests are short, and each thing has one name.
 
 use aho_corasick::AhoCorasick;
@@ -6,7 +6,7 @@ use aho_corasick::AhoCorasick;
 use super::passages::{Source, sources};
 
 const LAST_COLUMN: usize = 100;
-/// Names of Rust functions and JavaScript tests must be shorter.
+/// Names of Rust functions and JavaScript tests must be shorter than this.
 const MAX_NAME: usize = 80;
 /// Lower-case phrases that are not English or not the project's term.
 const PHRASES: [&str; 24] = [
@@ -60,7 +60,7 @@ fn is_source(source: &Source) -> bool {
     ["rs", "js", "mjs", "jsx", "py", "toml", ""].contains(&source.ending())
 }
 
-/// Rust functions and JavaScript tests with too long names.
+/// Rust functions and JavaScript tests whose names are too long.
 fn long_names(source: &Source) -> Vec<&str> {
     let names = source.text.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("async ");

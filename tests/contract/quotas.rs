@@ -1,4 +1,4 @@
-//! Everything a client can create has a quota, if it stays until someone removes it.
+//! Everything that a client can create has a quota if it stays until someone removes it.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,7 @@ fn the_error_of_every_quota_is_in_the_catalog_and_announced() {
     for &quota in Quota::ALL {
         let Some(code) = quota.row().code else { continue };
         assert!(KnownError::CODES.contains(&code), "{code} is in no catalog");
-        // A provider flow reports the error in its redirect, so another operation names it.
+        // A provider flow reports the error in its redirect, so another operation's code names it.
         let is_answered = all.iter().any(|operation| operation.route.codes().any(|other| other == code));
         assert!(is_answered, "no operation answers {code} of {quota:?}");
     }

@@ -14,8 +14,8 @@ use super::passages::{Passage, Source, sources};
 
 /// Suffixes that mark a file name.
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
-/// Files that need not be in the repository: written by programs, created by a guide's reader, or
-/// named by standards.
+/// Files that need not be in the repository: programs write them, readers of a guide create them,
+/// or standards name them.
 const ELSEWHERE: [&str; 28] = [
     "keys.env",
     "dynamodb.env",

@@ -12,7 +12,7 @@ use infra::{Operation, operations, workers};
 
 use crate::tree;
 
-/// What `gatelet-`, the stage and a dash leave of Lambda's 64 characters.
+/// What remains of Lambda's 64 characters after `gatelet-`, the stage and a dash.
 const MAX_NAME: usize = 43;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Security of the deployment template: which functions have the secret, what roles can use,
+//! Security of the deployment template: which functions have the secret, what roles may use,
 //! protection against floods, and more.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::tree;
 
 /// Environment variables with the secrets behind derived keys.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
-/// CloudFormation's limit of dynamic references in a template.
+/// CloudFormation's limit on dynamic references in a template.
 const MAX_REFERENCES: usize = 60;
 
 fn variables(function: &Value) -> BTreeSet<String> {
@@ -81,8 +81,8 @@ fn a_distribution_caches_no_errors() {
     }
 }
 
-/// Operations without an access level, which verify no access token but need the secret for another
-/// purpose.
+/// Operations without an access level, which do not verify access tokens but need the secret for
+/// another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
@@ -179,7 +179,7 @@ fn concurrency_can_be_reserved_for_token_refreshes_and_webhooks() {
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
     let wanted = BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
     assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), wanted);
-    // Nothing is reserved by default, as accounts with a low quota could not deploy the stack.
+    // Nothing is reserved by default, because accounts with a low quota could not deploy the stack.
     for parameter in ["RefreshConcurrency", "WebhookConcurrency"] {
         assert_eq!(tree::template()["Parameters"][parameter]["Default"], 0, "{parameter}");
     }

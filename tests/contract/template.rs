@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// CloudFormation's limit of resources per stack.
+/// CloudFormation's limit on resources per stack.
 const MAX_RESOURCES: usize = 500;
 /// CloudFormation's limit for the size of a template, in bytes.
 const MAX_BYTES: usize = 1_000_000;
 
-/// API Gateway's limit is 300 integrations for an API, which is not raised; the rest is for the
-/// work on a second API ("More functions than an API can have", `docs/architecture.md`).
+/// API Gateway limits an API to 300 integrations, and AWS does not raise this limit; the difference
+/// is reserved for the work on a second API ("More functions than an API can have",
+/// `docs/architecture.md`).
 const MAX_INTEGRATIONS: usize = 290;
 
 /// The resources of all nested stacks together.

@@ -1,5 +1,5 @@
-//! One vocabulary in names: refusals, errors, bounds and times are called the same everywhere,
-//! types are nouns, and `of` is kept for conversions.
+//! One vocabulary in names: refusals, errors, bounds and times have the same names everywhere,
+//! types are nouns, and `of` is reserved for conversions.
 
 use super::passages::{Source, sources};
 
@@ -7,7 +7,7 @@ const FOLDERS: [&str; 5] = ["shared", "functions", "infra", "events", "tests"];
 /// Last words of the names of types that are refusals or errors.
 const NEGATIVE: [&str; 10] =
     ["Refused", "Rejected", "Failed", "Failure", "Fault", "Unacceptable", "Untrusted", "Unusable", "Unread", "Malformed"];
-/// First words of such names, which a noun follows.
+/// First words of such names, followed by a noun.
 const NEGATIVE_FIRST: [&str; 5] = ["Invalid", "Malformed", "NotA", "NotAn", "TooMany"];
 const REFUSAL: &str = "Refusal, if a user is told no, or Error, if something broke";
 /// Words in the names of constants and constant parameters, and what to use instead.

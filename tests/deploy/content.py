@@ -18,7 +18,7 @@ OTHERS = {
     "/.well-known/api-catalog": "application/linkset+json",
     "/mcp/server-card": "application/mcp-server-card+json",
 }
-# The resources' media types, except the MCP endpoint's, which accepts only POST.
+# The media types of the resources, except the MCP endpoint, which accepts only POST.
 RESOURCES = {
     "docs": "text/html",
     "docsApiReference": "text/html",

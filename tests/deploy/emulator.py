@@ -35,7 +35,7 @@ def resolved(*arguments):
 
 
 def deploy_nested(*arguments, **options):
-    # A deployment imports these functions at its start, so they are replaced while it runs. One
+    # A deployment imports these functions when it starts, so they are replaced while it runs. One
     # thread deploys a stack and then its nested stacks.
     engine._parse_template, engine._resolve_refs = transformed, resolved
     try:

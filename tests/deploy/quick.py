@@ -1,5 +1,5 @@
-"""Lets an AWS program poll without its pauses of up to half a minute. They spare AWS's request
-limits, which an emulator does not have."""
+"""Lets an AWS program poll without its pauses of up to half a minute. The pauses help to stay
+within AWS's request limits, which an emulator does not have."""
 
 import types
 

@@ -65,15 +65,16 @@ def gateway(stack, *arguments, check=True):
 def new_project(stack, name):
     keys = gateway(stack, "project", "create", name).stdout
     keys = dict(line.split("=", 1) for line in keys.splitlines())
-    # The provider's secret is stored sealed, so rotating the deployment secret reseals it.
+    # The provider's secret is stored sealed, so it is resealed when the deployment secret is
+    # rotated.
     provider = 'config.oauth_providers=[{"id": "github", "client_id": "rehearsal", "client_secret": "of a provider"}]'
     gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true", provider)
     return keys
 
 
 def parameters(**changed):
-    """The stack's parameters. Rate limits are off, as all requests come from one IP address
-    here."""
+    """The stack's parameters. Rate limits are off, because all requests come from one IP
+    address here."""
     return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
 
 
@@ -113,7 +114,7 @@ def rehearse(folder, stack):
     client.has_tokens_of(seconds=900)
 
     step("sam deploy: the checked-in version over it")
-    # The older version lacks the function behind `/console`, so the fallback answers 405.
+    # The older version does not have the function behind `/console`, so the fallback answers 405.
     for path, expected in [("/console", 405), ("/console/projects", 404)]:
         status, _, page = asked(stack, path)
         assert status == expected, f"the console is off by default, but {path} answers {status}: {page}"
@@ -139,7 +140,7 @@ def replace_secret(stack, shell, client):
     new = client.sign_in("ada@example.com")
     for token in (old["access_token"], new["access_token"]):
         client.ok("GET", "/api/v1/users/me", access_token=token)
-    # Values stored by the SDK's suite are resealed as well; a second run finds nothing to do.
+    # Values stored by the SDK's suite are resealed too; a second run finds nothing to do.
     resealed = shell.run(reseal)
     assert "Resealed: 0;" not in resealed and "with the current secret: 0" in resealed, resealed
     resealed = shell.run(reseal)
@@ -208,7 +209,7 @@ def doctor(stack):
 def sdk(stack):
     step("the published SDK against the deployment")
     # One file sets limits, one puts a proxy in front of the service, and two make it call a local
-    # address; all require their own gateway.
+    # address; each needs its own gateway.
     suite = [file.name for file in sorted((ROOT / "tests/sdk/suite").glob("*.test.js")) if file.name not in ("limits.test.js", "retry.test.js", "test-email.test.js", "webhooks.test.js")]
     settings = {
         "DEPLOYMENT": stack.url,

@@ -27,7 +27,7 @@ class Shell:
         self.work = work / "shell"
         commands = self.work / "commands"
         commands.mkdir(parents=True)
-        # There is no one to confirm the change set.
+        # There is nobody to confirm the change set.
         self.command(commands / "sam", f'exec "{tools}/python" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
         self.command(commands / "aws", f'exec "{tools}/python" "{HERE}/aws.py" "$@"')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')

@@ -17,8 +17,8 @@ pack, checksum = utils.make_zip_with_lambda_permissions, utils.dir_checksum
 
 
 def summed(folder, **options):
-    """The checksum of a folder's contents. A function's is computed once, as deployments do not
-    change the file, and the folders of two versions share it."""
+    """The checksum of a folder's contents. A function's is computed once, because deployments do
+    not change the file, and the folders of two versions share it."""
     file = os.stat(os.path.join(folder, "bootstrap"))
     known = KEPT / f"checksum-{file.st_ino}-{file.st_size}-{file.st_mtime_ns}"
     if not known.exists():

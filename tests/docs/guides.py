@@ -11,10 +11,10 @@ from newcomer import ROOT, URL, Shell, blocks, check
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.md"))
 
-# Needs the app of examples/react, so `examples.py` follows this page while the app runs.
+# Needs the app of examples/react, so `examples.py` follows this page while the app is running.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
-# These pages show files of an example, which must be the same.
+# These pages show files of an example; the two must be the same.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
 
 # Commands that start a server, and its port.

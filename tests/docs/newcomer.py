@@ -59,7 +59,7 @@ class Shell:
     def run(self, text):
         """Runs a block; returns its output."""
         end = f"end-{secrets.token_hex(8)}"
-        # Programs in the block must not read the following commands.
+        # Programs in the block must not read the commands that follow.
         self.process.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{end}\\n'\n")
         self.process.stdin.flush()
         printed = []
@@ -95,7 +95,7 @@ class Newcomer:
         """The definition of a shell function `gateway`, which runs this clone's gateway with its
         sign-ins in `self.folder`."""
         config = self.folder / "config"
-        # Cargo takes longer to see that it is up to date than most commands take to run.
+        # Cargo takes longer to see that everything is up to date than most commands take to run.
         program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
         return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 

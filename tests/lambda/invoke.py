@@ -4,7 +4,7 @@ every function with its event.
 Events refer to accounts and codes missing from this table, so operations may reject them with their
 own errors and a status below 500. Operations that do not depend on such items must succeed.
 
-Checks the functions' log, too: each response has a line, and no line has a secret that was sent,
+Also checks the functions' log: each response has a line, and no line has a secret that was sent,
 received or set.
 """
 
@@ -108,7 +108,7 @@ def judge_log(text, sent, answered):
     logged = {line["operation"] for line in lines}
     wrong = [f"no line of {name}" for name in sorted(answered - logged)]
     wrong += [f"a line of {line['operation']} lacks {field}" for line in lines for field in ("status", "duration_ms", "_aws") if field not in line]
-    # Shows only the first characters, as the test's own log must not contain secrets either.
+    # Shows only the first characters, because the test's own log must not contain secrets either.
     wrong += [f"the secret {secret[:4]}… is in the log" for secret in sorted(sent) if secret in text]
     return wrong
 

@@ -1,4 +1,4 @@
-"""Compares functions' sizes with `sizes.json`, as size slows down each cold start. No built
+"""Compares functions' sizes with `sizes.json`, because size slows down each cold start. No built
 function may exceed 2.54 MB zipped.
 
     python3 tests/lambda/sizes.py DIR            # DIR is the output folder of `cargo lambda build --release`

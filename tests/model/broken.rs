@@ -1,5 +1,5 @@
-//! The code, broken on purpose: conditions of writes are removed one by one, and each removal must
-//! break a rule, except for the conditions in [`SPARE`].
+//! The code, broken on purpose: conditions of writes are removed one by one, which must break a
+//! rule each time, except for the conditions in [`SPARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,8 +58,8 @@ fn is_spare(condition: &Condition) -> bool {
     SPARE.iter().any(|(spare, _)| *spare == condition.0)
 }
 
-/// The scenario that needs a condition, and the rule broken without it; `None` if there is no such
-/// scenario.
+/// The scenario that needs a condition, and the rule that is broken without it; `None` if there is
+/// no such scenario.
 type Counterexample = Option<(&'static str, &'static str)>;
 
 /// Removes the conditions selected by `is_asked` one by one, and returns the first scenario and

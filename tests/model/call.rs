@@ -68,7 +68,6 @@ fn key_of_write(write: &Value) -> Key {
     key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] })
 }
 
-/// A write in a call.
 pub(crate) struct Write<'a> {
     /// `Put`, `Update`, `Delete` or `ConditionCheck`.
     pub(crate) kind: &'a str,
@@ -182,7 +181,7 @@ impl Condition {
     }
 
     /// The same call with this condition replaced by a true one that uses the same names and
-    /// values, as DynamoDB rejects unused ones.
+    /// values, because DynamoDB rejects unused ones.
     pub(crate) fn dropped_from(&self, call: &Call) -> Call {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };

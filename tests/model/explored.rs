@@ -52,8 +52,8 @@ pub(crate) struct Past {
     pub(crate) late: bool,
     /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
-    /// For each client, the events before its first call to changeable items in its current or last
-    /// task; `None` before that call.
+    /// For each client, the events before the first call of its current or last task to items that
+    /// can change; `None` before that call.
     pub(crate) knew: Vec<Option<u32>>,
     /// The client that started each session, by the session's sort key.
     pub(crate) began: BTreeMap<Arc<str>, usize>,
@@ -154,7 +154,7 @@ impl Exploration {
     }
 }
 
-/// Whether the code's user was deleted or has a credential epoch other than the code's. A sign-in
+/// Whether the code's user was deleted or is in another credential epoch than the code. A sign-in
 /// code for an address without an account belongs to the address's current user.
 fn is_late(code: &Value, table: &Table) -> bool {
     let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
@@ -186,7 +186,7 @@ impl Model for Exploration {
             for call in &place.pending {
                 let step = Step { client, call: *call, fate: Fate::Answered };
                 let made = &place.calls[*call];
-                // Items that nobody changes read the same at any time, so only reading them now is
+                // Items that nobody changes look the same at any time, so only reading them now is
                 // explored.
                 if is_of_constants(made) {
                     *steps = vec![step];
@@ -250,7 +250,6 @@ impl Model for Exploration {
 }
 
 impl State {
-    /// Describes a step in words.
     pub(crate) fn describe(&self, Step { client, call, fate }: Step) -> String {
         let made = &self.places[client].0.calls[call];
         let of_item = |(pk, sk): &(Arc<str>, Arc<str>)| {
@@ -267,7 +266,7 @@ impl State {
     }
 }
 
-/// Whether a call only reads projects and their keys, which clients never change.
+/// Whether a call reads only projects and their keys, which clients never change.
 fn is_of_constants(call: &Call) -> bool {
     call.is_read() && call.keys.as_ref().is_some_and(|keys| keys.iter().all(|(pk, _)| pk.starts_with("P#")))
 }

@@ -67,9 +67,9 @@ pub(crate) struct Run {
     pub(crate) drawn: u64,
 }
 
-/// How long to watch a request that only waits for the table, on the runtime's paused clock, which
-/// advances only when nothing else can happen. Longer than the waits before a second and third
-/// attempt, and much shorter than an attempt's timeout.
+/// How long to watch a request that is only waiting for the table, on the runtime's paused clock,
+/// which advances only when nothing else can happen. Longer than the waits before a second and
+/// third attempt, and much shorter than an attempt's timeout.
 const WATCHED: Duration = Duration::from_millis(50);
 
 /// A service whose table answers when the model says so.
@@ -162,7 +162,7 @@ impl PendingTable {
 
     fn answer(&self, call: usize, reply: Reply) {
         let sender = self.calls.lock().unwrap()[call].1.take().unwrap();
-        // The receiver is gone if another call of the request failed.
+        // The receiver no longer exists if another call of the request failed.
         sender.send(reply).ok();
     }
 

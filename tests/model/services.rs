@@ -84,9 +84,9 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Caches a position. Two requests continue alike if they got the same responses in any order,
-    /// wait for the same calls and have used the same amount of randomness. So the first position
-    /// stands for all of them.
+    /// Caches a position. Two requests continue in the same way if they got the same responses, in
+    /// any order, wait for the same calls and have used the same amount of randomness. So the first
+    /// position stands for all of them.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));

@@ -1,7 +1,7 @@
 //! The table of a state, and the effect of calls on it.
 //!
-//! The engine behind the gateway executes the calls, so expressions mean what they usually mean. It
-//! runs each call only once for the same content of the items it touches.
+//! The engine behind the gateway executes the calls, so expressions mean what they always mean. It
+//! runs each call only once for the same content of the items that the call touches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -214,8 +214,8 @@ impl Emulator {
     }
 
     fn ask(&self, operation: &str, input: &Value) -> Reply {
-        // The model handles transaction tokens itself: an engine executes calls of many paths, and
-        // must not recognize a token from another path.
+        // The model handles transaction tokens itself: one engine executes the calls of many paths,
+        // and must not recognize a token from another path.
         let (status, body) = match dispatch(&self.database, operation, input.to_string().as_bytes(), false) {
             Ok(body) => (200, body),
             Err(error) => (error.status_code(), error.to_json()),
@@ -255,7 +255,7 @@ impl Emulator {
         let mut changes = Vec::new();
         for write in call.writes() {
             let key = write.key();
-            // The trail is left out: no request reads it.
+            // The trail is left out, because no request reads it.
             if key.0.contains("#TRAIL#") {
                 continue;
             }

@@ -1,5 +1,5 @@
-// Attacks on sign-in flows, for example with other flows' states, codes and callbacks (RFC 9700,
-// RFC 7636).
+// Attacks on sign-in flows, for example with the states, codes and callbacks of other flows (RFC
+// 9700, RFC 7636).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +31,7 @@ test("a callback in another browser than the flow's fails", async () => {
   // The victim has started another flow, so their browser has a cookie for another state.
   await w.authorize(victim);
   await assertNotFound(await victim.ask(url));
-  // The state is consumed, whoever used it.
+  // The state is used up, whoever used it.
   await assertNotFound(await attacker.ask(url));
 });
 
@@ -72,7 +72,7 @@ test("a code requires its flow's verifier and redirect URI", async () => {
   assert.equal(status, 200, "a wrong attempt does not consume the owner's code");
   assert.ok((await w.me(body.access_token)).id);
 
-  // The correct verifier shows that the code's owner was led to another redirect URI, so the code
+  // The correct verifier shows that the code's owner was sent to another redirect URI, so the code
   // is invalidated.
   const astray = other.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));

@@ -39,7 +39,7 @@ function each(name, run) {
   for (const version of VERSIONS) test(`${name} (${version})`, (t) => run(t, version));
 }
 
-/** A fresh browser with the app open; `app` gives another type with its keys. */
+/** A fresh browser with the app open; `app` selects another type of app, with its keys. */
 async function visitor(t, version = VERSIONS.at(-1), app = undefined) {
   const site = sites[version];
   const context = await browser.newContext();
@@ -117,7 +117,7 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   await page.click("#login button");
   await page.click("#consent button[name=deny]");
   if (version === "2.8.77") {
-    // This version leaves the error in the URL for the app.
+    // This version leaves the error in the URL, for the app.
     await at((url) => url.searchParams.get("errorCode") === "OAUTH_PROVIDER_ACCESS_DENIED");
   } else {
     await page.waitForFunction(() => document.getElementById("problem")?.textContent);
@@ -149,7 +149,7 @@ async function connects(t, version, name, app) {
   const connected = `acme ${account} ok true`;
   await page.waitForFunction((text) => document.getElementById("connection").textContent === text, connected);
 
-  // This call goes to the provider despite the existing connection.
+  // This call goes to the provider even though there is a connection.
   await page.click("#connect-again");
   await page.click("#consent button:not([name=deny])");
   await isBack();

@@ -1,6 +1,6 @@
-// Flows started by an attacker in JSON mode, without a cookie to bind them to a browser, and
-// completed by a victim. The code goes to the victim's app, which did not start the flow and so
-// does not exchange the code. Such a flow must have no effect.
+// Flows that an attacker starts in JSON mode, without a cookie that binds them to a browser, and
+// that a victim completes. The code goes to the victim's app, which did not start the flow and
+// therefore does not exchange the code. Such a flow must have no effect.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -93,7 +93,7 @@ fn rates(share: f64, max: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
         // The key of an account or its email address serves only that account, so its use grows
-        // with one user's activity, not with the load.
+        // with that user's activity, not with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(REPETITIONS) / 60.0 };
         let shown = format!("{seen:.1}");
         let _ = write!(text, " {} |", if seen > max { format!("**{shown}**") } else { shown });

@@ -9,17 +9,18 @@ use crate::partitions::{Place, Point, Term};
 use crate::population::{self, hash, hash_text};
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// How many slots divide the keys of all users, by hash.
+/// The number of slots into which the keys of all users are divided, by hash.
 const SLOTS: u64 = 1024;
-/// How many parts a partition key splits into if its items are written in no order.
+/// The number of parts into which a partition key splits if its items are written in no particular
+/// order.
 const PARTS: u64 = 16;
 
-/// How long a function's instance caches a project and its key, in seconds; 0 means a read per
+/// How long a function's instance caches a project and its key, in seconds; 0 means one read per
 /// request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cache(f64);
 
-/// Idle instances per busy one.
+/// The number of idle instances per busy one.
 const IDLE: f64 = 1.0;
 
 impl Cache {
@@ -27,7 +28,7 @@ impl Cache {
     pub(crate) const ON: Self = Self(2.0);
 
     /// The share of reads of project and key that remains for a kind of request: each instance,
-    /// whether the load keeps it busy or not, reads once in the lifetime of its copy.
+    /// whether or not the load keeps it busy, reads once in the lifetime of its copy.
     fn factor(self, milliseconds: f64) -> f64 {
         if self.0 > 0.0 { (milliseconds / 1000.0 * (1.0 + IDLE) / self.0).min(1.0) } else { 1.0 }
     }

@@ -49,7 +49,7 @@ async fn a_day_of_a_million_users_is_as_simulated() {
         (days.map(|day| day.join().unwrap()), scenarios.map(|scenario| scenario.join().unwrap()))
     });
     let [all, ..] = &scenarios;
-    // The table of walls follows from the recorded units only; the simulation must agree.
+    // The table of walls follows from the recorded units alone; the simulation must agree with it.
     for (simulated, walls) in [(&all.without, &all.walls), (&all.with, &all.walls_cached)] {
         let lowest = walls.iter().map(|wall| wall.alone.unwrap_or(f64::MAX)).fold(f64::MAX, f64::min);
         assert!((simulated.0 / lowest - 1.0).abs() < 0.05, "simulated {simulated:?}, expected {lowest}");

@@ -17,11 +17,11 @@ const ENTRIES: [u128; 2] = [600, 6_000];
 /// How many pages of each list are read.
 const PAGES: usize = 5;
 
-/// The most that a page of a list cost.
+/// The highest cost of a page of a list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Page {
     pub(crate) calls: usize,
-    /// The most entries that the queries may read: the sum of their limits.
+    /// The maximum number of entries that the queries may read: the sum of their limits.
     pub(crate) entries: u64,
     pub(crate) units: f64,
 }
@@ -118,8 +118,8 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
             pages.push((to, max_page(app, path).await));
         }
         let [short, long] = [pages[0].1, pages[1].1];
-        // The entries read depend a little on their spread over the list's shards, and the units on
-        // their sizes; neither depends on the length of the list.
+        // How many entries are read depends a little on how they are spread over the list's shards,
+        // and the units depend on their sizes; neither depends on the length of the list.
         let is_flat = long.calls <= short.calls + 2 && long.entries * 2 <= short.entries * 3;
         assert!(is_flat, "a page of the list of {name} costs more if the list is longer: {short:?}, {long:?}");
         lists.push(List { name, pages });

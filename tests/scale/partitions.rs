@@ -4,9 +4,9 @@
 //! "Quotas") and AWS's articles about scaling DynamoDB: a partition serves 3,000 read and 1,000
 //! write units a second and holds 10 GB. A new table has four. Unused capacity of the last 300
 //! seconds may be used for a burst. Capacity adapts at once up to the limit of the partition. A
-//! partition under lasting load is split between keys where the load halves, even within a
-//! partition key, as there is no local index. A single item is never split. AWS does not publish
-//! how long the load must last: [`MIN_SPLIT_SECONDS`] and [`HOT`] are assumptions.
+//! partition under lasting load is split at the key where the load halves, even within a partition
+//! key, because there is no local index. A single item is never split. AWS does not publish how
+//! long the load must last: [`MIN_SPLIT_SECONDS`] and [`HOT`] are assumptions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -102,8 +102,8 @@ impl Partition {
         Self { points, terms, saved: [0.0; 2], hot: 0.0 }
     }
 
-    /// Takes units from the available ones. Returns the unserved share of the demand, for reads or
-    /// writes, whichever is larger.
+    /// Takes units from the available ones. Returns the share of the demand that was not served,
+    /// for reads or writes, whichever is larger.
     fn serve(&mut self, demand: [f64; 2], seconds: f64) -> f64 {
         let mut refused: f64 = 0.0;
         for ((saved, asked), limit) in self.saved.iter_mut().zip(demand).zip([READS, WRITES]) {
@@ -165,7 +165,8 @@ impl Place {
         }
     }
 
-    /// Splits partitions with too many bytes, assuming bytes are spread like the keys.
+    /// Splits partitions with too many bytes, on the assumption that bytes are spread like the
+    /// keys.
     pub(crate) fn grow(&mut self, bytes: f64) {
         let all = self.points.len() as f64;
         while let Some(number) =

@@ -24,8 +24,8 @@ pub(crate) struct Family {
     pub(crate) owner: Owner,
     /// The partition key, with `…` in place of ids and shard numbers.
     pub(crate) pk: String,
-    /// The kind of the sort key if several users' requests use the same item; `None` for keys of a
-    /// user, and for items that users do not share.
+    /// The kind of the sort key, if requests of several users use the same item; `None` for keys of
+    /// a user, and for items that users do not share.
     pub(crate) sk: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Profile {
     pub(crate) units: BTreeMap<Family, Units>,
     /// Bytes that never expire.
     pub(crate) lasting: Bytes,
-    /// Bytes of a request at the start of a day that are left at its end.
+    /// The bytes of a request made at the start of a day that are left at its end.
     pub(crate) day: Bytes,
     /// The total after a year of one such request a day.
     pub(crate) year: Bytes,
@@ -101,8 +101,8 @@ fn without_ids(pk: &str) -> String {
 struct KeyUsers<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
-    /// The kinds with an item used in requests of several users or, if only a worker uses it, in
-    /// several runs.
+    /// The kinds that have an item used in requests of several users or, if only a worker uses it,
+    /// in several runs.
     items: BTreeSet<(usize, String, String)>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> KeyUsers<'a> {
 }
 
 /// Whether a partition key's sort keys came in ascending order, with at most one exception in ten;
-/// `false` for fewer than four keys, which prove nothing.
+/// `false` for fewer than four keys, which would prove nothing.
 fn ascends(sort_keys: &[&str]) -> bool {
     let mut sort_keys = sort_keys.to_vec();
     sort_keys.dedup();

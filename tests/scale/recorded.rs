@@ -18,8 +18,8 @@ use crate::population::hash;
 
 /// The number of users whose requests are recorded.
 const USERS: u32 = 24;
-/// How many of them belong to a second project, which tells a project's keys from those shared by
-/// all projects.
+/// How many of them belong to a second project, which distinguishes a project's keys from those
+/// shared by all projects.
 const OTHERS: u32 = 2;
 /// The bytes per item, in the table and in each index, that DynamoDB adds when it charges for
 /// storage (AWS developer guide, "DynamoDB item sizes and formats").
@@ -136,7 +136,6 @@ impl WatchedService {
         self.items = items.map(|(key, item)| (key, serde_json::from_value(item).unwrap())).collect();
     }
 
-    /// Sends the emails that are due.
     async fn send_emails(&mut self, keys: &Keys) {
         let before = self.app.inbox.messages(None).len();
         self.app.send_emails().await;
@@ -144,7 +143,7 @@ impl WatchedService {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Splits the calls since the last note, and records them as the calls of `count` requests of a
+    /// Splits the calls since the last time, and records them as the calls of `count` requests of a
     /// kind.
     fn note(&mut self, kind: &'static str, user: Option<u32>, keys: &Keys, count: u32) {
         let (mut accesses, mut stored) = (Vec::new(), Vec::new());
@@ -273,8 +272,8 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut people = Vec::new();
     for number in 0..USERS {
         let keys = &projects[usize::from(number < OTHERS)];
-        // Each user has a separate network, so nobody's requests count against another user's
-        // limits.
+        // Each user has a network of their own, so that nobody's requests count against another
+        // user's limits.
         let client = world.app.client_of(keys).with("cloudfront-viewer-address", &format!("198.18.{number}.7:443"));
         people.push(Person { number, keys, client, email: format!("{:x}@example.com", hash(number.into())), tokens: None });
     }
@@ -291,7 +290,7 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     link(&mut world, &projects).await;
     world.requests.retain(|request| request.kind != LINK);
     world.app.advance(SignedDuration::from_hours(12));
-    // Users return in an order other than the order of their sign-ups.
+    // Users do not return in the order of their sign-ups.
     people.sort_by_key(|person| hash(person.number.into()));
     for person in &mut people {
         world.app.advance(SignedDuration::from_mins(20));

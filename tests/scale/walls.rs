@@ -37,8 +37,8 @@ pub(crate) struct Wall {
     /// The requests a minute at which a shard's keys reach a partition's limit while they share
     /// one.
     pub(crate) together: f64,
-    /// The same once each item has its own partition; `None` for many items in no order, which can
-    /// be split without end.
+    /// The same once each item has its own partition; `None` for many items in no particular order,
+    /// which can be split without end.
     pub(crate) alone: Option<f64>,
 }
 
@@ -89,7 +89,7 @@ fn holds(mut places: [Place; 3], mix: &Mix, per_minute: f64) -> Result<(), Strin
 }
 
 /// The highest sustained load of the simulation, in requests a minute, within two percent; and the
-/// hottest point just above it.
+/// hottest point at a load just above it.
 pub(crate) fn simulated(profiles: &Profiles, mix: &Mix, cache: Cache) -> (f64, String) {
     let places = places(profiles, 1, cache, NEW_TABLE);
     let (mut below, mut above, mut found) = (1e4_f64, 1e8_f64, String::new());

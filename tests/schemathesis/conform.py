@@ -25,7 +25,7 @@ CHECKS = [
 ]
 # JSON-RPC over HTTP reports errors in the body, with status 200.
 RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_rejection"]
-# Operations that delete users needed by other requests are tested last, separately.
+# Operations that delete users whom other requests need are tested last, separately.
 ENDING = r"^DELETE /api/v1/users/(me|\{user_id\})$"
 CALLBACK = "http://localhost:3000/callback"
 # Parameters with known values, each with the name of these values in `inhabit`'s result.
@@ -101,8 +101,8 @@ def conforms(gateway, title, headers, known, *filters, checks=CHECKS):
     threads: two parsing threads of hypothesis would cause a SystemError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        # schemathesis runs in a new folder, as its database of examples would make runs depend on
-        # each other.
+        # schemathesis runs in a new folder, because its database of examples would make runs depend
+        # on each other.
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
@@ -119,13 +119,13 @@ def main():
     with Gateway() as gateway:
         known, token = gateway.inhabit()
         user = {"X-Service-Access-Token": token, "X-Service-Allow-Restricted-User": "true"}
-        # A single filter, as schemathesis excludes only operations that match all filters.
+        # A single filter, because schemathesis excludes only operations that match all filters.
         product = ["--exclude-name-regex", f"/internal/|^POST {RPC}$|{ENDING}"]
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | user, known, *product), runs))
         passed.append(conforms(gateway, "as an agent", {}, known, "--include-path", RPC, checks=RPC_CHECKS))
-        # Deleting the project would make further requests impossible.
+        # Deleting the project would make all later requests impossible.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | user, known, *settings))
         ending = ["--include-name-regex", ENDING]

@@ -23,7 +23,7 @@ fn client() -> reqwest::Client {
     reqwest::Client::new()
 }
 
-/// Verifies an address in the emulator, like an operator in SES.
+/// Verifies an address in the emulator, as an operator does in SES.
 async fn verify(url: &str, address: &str) {
     let answer = client()
         .post(format!("{url}/v2/email/identities"))

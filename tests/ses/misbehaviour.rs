@@ -20,7 +20,7 @@ pub(crate) fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// A URL with a port that nothing listens on.
+/// A URL with a port on which nobody listens.
 fn unreachable() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
@@ -150,7 +150,7 @@ async fn an_unreachable_email_service_is_retried() {
 
 #[tokio::test]
 async fn an_email_service_that_times_out_on_connect_is_retried() {
-    // The socket never accepts, so connections fill its queue, and further ones are not
+    // The socket never accepts connections, so they fill its queue, after which no more are
     // established.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();

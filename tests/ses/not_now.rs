@@ -115,7 +115,7 @@ async fn refused_emails_use_no_quota_of_their_project() {
     endpoint.then(taken());
     app.advance(SignedDuration::from_secs(60));
     send_emails(&app, &endpoint).await;
-    // 46 tokens of the first turn, and one added in a minute.
+    // 46 tokens from the first turn, and one that is added in a minute.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (14 + 47, 9));
 }
 
@@ -127,7 +127,7 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     let began = Instant::now();
     send_emails(&app, &endpoint).await;
     // The turn ends after the chunk (at most 50 emails) with SES's refusals. How many emails are
-    // claimed depends on timing. Each turn ends with a second's pause, and further turns of one
+    // claimed depends on timing. Each turn ends with a pause of a second, and more turns of one
     // email each may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");

@@ -1,5 +1,5 @@
 //! Emails that the project's server accepts or rejects, and its answers in the outbox. `stages.rs`
-//! has every way for a conversation to end early.
+//! covers every way in which a conversation can end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // Failures that a later attempt may not have.
+        // Failures that may be gone at a later attempt.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),
@@ -181,8 +181,8 @@ async fn an_unresponsive_server_is_paused_briefly() {
 #[tokio::test]
 async fn mail_servers_at_loopback_or_private_addresses_are_rejected() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
-    // A name may have another address later. The outbox does not show whether it has a private one
-    // or none.
+    // The name may have another address later. The outbox does not show whether it has a private
+    // one or none.
     for (host, status) in [
         ("127.0.0.1", "server-error"),
         ("[::ffff:127.0.0.1]", "server-error"),

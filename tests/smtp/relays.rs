@@ -30,7 +30,8 @@ async fn sent(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
-    // TLS is not used even if offered, as relays seldom have a certificate for their name.
+    // TLS is not used even if it is offered, because relays seldom have a certificate for their
+    // name.
     for behaviour in [Behaviour::Open, Behaviour::StartTls] {
         let server = MailServer::start(vec![behaviour]).await;
         let (app, id) = deployment("localhost", server.port, &format!("127.0.0.7:25,localhost:{}", server.port), false).await;

@@ -1,6 +1,6 @@
 //! Conversations that end early, at every stage and in every way. Before the end of the message,
-//! the email was certainly not sent, so it is tried again; after that, only an answer says whether
-//! it was.
+//! the email was certainly not sent, so it is tried again; after that, only an answer can tell
+//! whether it was.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() 
 async fn an_email_is_retried_if_a_reply_makes_no_sense_before_the_end_of_the_message() {
     let stages = BEFORE.into_iter().filter(|stage| *stage != "TLS");
     let nonsense = |stage| {
-        // Replies that belong to other commands, too.
+        // Also replies that belong to other commands.
         let other = if stage == "DATA" { "250 what" } else { "354 what" };
         [Behaviour::Answers(stage, "what?"), Behaviour::Answers(stage, other), Behaviour::Babbles(stage)]
     };

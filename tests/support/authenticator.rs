@@ -1,5 +1,4 @@
-//! A software authenticator for passkeys, with every byte of its responses under the test's
-//! control.
+//! A software authenticator for passkeys; tests control every byte of its responses.
 
 use std::sync::Arc;
 
@@ -148,12 +147,10 @@ impl Ceremony {
 }
 
 impl TestApp {
-    /// Enables passkeys.
     pub async fn offer_passkeys(&self) {
         self.configure(json!({ "config": { "passkey_enabled": true } })).await;
     }
 
-    /// Starts the registration of a passkey.
     pub async fn start_registration(&self, user: &SignedInUser) -> Ceremony {
         Ceremony::of(&self.signed_in(user).post(REGISTRATION, json!({})).await)
     }
@@ -179,7 +176,7 @@ impl TestApp {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
-    /// Like [`Self::add_passkey`], on `page`.
+    /// Like [`Self::add_passkey`], but on `page`.
     pub async fn add_passkey_on(&self, user: &SignedInUser, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);
@@ -193,7 +190,6 @@ impl TestApp {
         send_assertion_as(&self.client(), code, response).await
     }
 
-    /// Signs in with a passkey.
     pub async fn sign_in_with(&self, passkey: &SoftPasskey) -> Answer {
         let Ceremony { options, code } = self.start_authentication().await;
         self.send_assertion(&code, &passkey.assertion(&options)).await

@@ -26,7 +26,6 @@ pub struct Caller {
     table: Option<Arc<Table>>,
 }
 
-/// A request to be sent.
 pub struct RequestBuilder {
     app: App,
     router: Router,

@@ -78,8 +78,9 @@ impl Recorder {
         self.is_stepped.store(false, Ordering::SeqCst);
     }
 
-    /// Makes each call wait for tokio's clock after it is recorded and before it is executed. Work
-    /// that is not polled again after a call is recorded therefore stops right before that call.
+    /// Makes each call wait for tokio's clock after it is recorded and before it is executed. If
+    /// work is not polled again after a call is recorded, it therefore stops right before that
+    /// call.
     pub fn step(&self) {
         self.is_stepped.store(true, Ordering::SeqCst);
     }
@@ -176,7 +177,7 @@ impl Recorder {
         self.emails.lock().unwrap().get(email).copied()
     }
 
-    /// Notes the outbox entries in a call. The first call to name an entry creates it.
+    /// Records the outbox entries in a call. The first call that names an entry creates it.
     fn note_emails(&self, body: &str) {
         for key in body.split("\"M#").skip(1) {
             let Some((_, rest)) = key.split_once('#') else { continue };

@@ -7,7 +7,6 @@ use p256::elliptic_curve::sec1::ToSec1Point as _;
 use p521::ecdsa::signature::Signer as _;
 use serde_json::{Value, json};
 
-/// A key of an issuer.
 #[derive(Clone)]
 pub struct Key {
     /// The key's number, which is part of its id.

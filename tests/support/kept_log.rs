@@ -12,7 +12,7 @@ use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default};
 pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 
 impl KeptLog {
-    /// Keeps this thread's log until the result is dropped.
+    /// Captures this thread's log until the result is dropped.
     pub fn keep(&self) -> DefaultGuard {
         // With a single subscriber, `tracing` asks the thread that first reaches a line whether the
         // line is wanted. That can be the thread of another test, which has no subscriber.

@@ -1,6 +1,6 @@
-//! The basis of every test of the API: the whole service in process, on an embedded engine in
-//! memory, with a clock and an inbox for the test. Requests pass all layers as HTTP types, without
-//! sockets.
+//! The basis of every test of the API: the whole service in this process, on an embedded engine in
+//! memory, with a clock and an inbox for the test. Requests pass through all layers as HTTP types,
+//! without sockets.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
@@ -87,20 +87,20 @@ pub struct Snapshot {
 impl TestApp {
     /// A service whose project allows passwords, magic links, sign-up and localhost.
     ///
-    /// Limits are off, as most tests send more requests than users would.
+    /// Limits are off, because most tests send more requests than users would.
     pub async fn start() -> Self {
         Self::start_with(Limits::off()).await
     }
 
     /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The cheapest valid parameters of argon2, as these tests do not check its cost.
+        // The cheapest valid parameters of argon2, because these tests do not check its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
-    /// Like [`TestApp::start`], but reads items the way a gateway does, without DynamoDB requests.
-    /// That halves the work, which matters in tests with thousands of requests. The recorder sees
-    /// nothing.
+    /// Like [`TestApp::start`], but reads items as a gateway does, without DynamoDB requests. That
+    /// halves the work, which matters in tests with thousands of requests. The recorder sees no
+    /// reads.
     pub async fn start_unobserved() -> Self {
         Self::install(Shell::new(settings(Limits::off()), Hasher::new(64, 1), false).await).await
     }
@@ -237,7 +237,6 @@ impl TestApp {
         self.table.rows()
     }
 
-    /// Advances the clock.
     pub fn advance(&self, by: SignedDuration) {
         self.now.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
     }

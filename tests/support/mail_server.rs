@@ -104,7 +104,7 @@ impl MailServer {
         server
     }
 
-    /// Lets the server send the answers it has withheld ([`Behaviour::Waits`]).
+    /// Makes the server send the answers that it has held back ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
         self.gate.close();
     }

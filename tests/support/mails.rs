@@ -21,7 +21,8 @@ impl TestApp {
         self.send_emails_by(&self.inbox).await;
     }
 
-    /// Sends the due emails and advances the clock, as emails sent together arrive in any order.
+    /// Sends the due emails and advances the clock, because emails sent together arrive in any
+    /// order.
     pub async fn send_emails_until_next_second(&self) {
         self.send_emails().await;
         self.advance(SignedDuration::from_secs(1));
@@ -80,7 +81,7 @@ impl TestApp {
     }
 
     /// Sends due emails, and returns the newest email to an address. Skips notices of changes,
-    /// which many tests cause incidentally.
+    /// which many tests cause as a side effect.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");
         self.mails(to).await.into_iter().find(|mail| !is_notice(mail)).unwrap_or_else(|| panic!("no email to {to}"))

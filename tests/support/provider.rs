@@ -247,8 +247,8 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // With `userinfo: true`, the ID token has only `sub`; with a list of claims, it has all but
-        // those.
+        // With `userinfo: true`, the ID token has only `sub`; with a list of claims, it has all
+        // except those.
         let is_elsewhere = match &pending.account["userinfo"] {
             Value::Array(names) => names.iter().any(|other| other == name),
             userinfo => *userinfo == true && name != "sub",

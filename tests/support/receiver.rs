@@ -1,4 +1,4 @@
-//! A receiver of webhooks: an HTTP server that keeps requests and answers as told by the test.
+//! A receiver of webhooks: an HTTP server that keeps requests and answers as the test specifies.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ impl ReceivedRequest {
     }
 
     /// Whether one of the signatures matches the one from the specification's library. Ignores the
-    /// time, as a test's clock differs from the machine's.
+    /// time, because a test's clock differs from the machine's.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
@@ -87,7 +87,7 @@ impl Receiver {
         Self::answering(Vec::new()).await
     }
 
-    /// A receiver with these replies in turn; the last one repeats.
+    /// A receiver that gives these replies, one after another; the last one repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
         let shared = SharedState { replies: Arc::new(Mutex::new(replies)), ..SharedState::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -123,7 +123,7 @@ impl Receiver {
         self.shared.released.notify_waiters();
     }
 
-    /// Waits until exactly this many requests are held, then answers them.
+    /// Waits until exactly this many requests are held, and then answers them.
     pub async fn release_when(&self, held: usize) {
         until("requests are held", || self.held() == held).await;
         self.release();

@@ -44,7 +44,6 @@ pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
 
-/// The folder of the record.
 pub fn folder() -> PathBuf {
     scratch().join("record")
 }
@@ -75,8 +74,8 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Whether this test sends many absurd requests. Those say nothing about an operation's normal use,
-/// so they are not recorded.
+/// Whether this test sends many absurd requests. Such requests say nothing about an operation's
+/// normal use, so they are not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
@@ -95,7 +94,7 @@ fn segments(path: &str) -> usize {
     path.bytes().filter(|byte| *byte == b'/').count()
 }
 
-/// The name of the operation that a request calls, if any.
+/// The name of the operation that a request calls, if it calls one.
 fn operation_of(request: &Request<Body>) -> Option<&'static str> {
     let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
     let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };

@@ -12,8 +12,8 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Answers a request in the context of its operation, if any, so that calls are recorded as the
-/// operation's.
+/// Answers a request in the context of its operation, if it has one, so that calls are recorded as
+/// the operation's.
 pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
     OPERATION.scope(operation, Box::pin(answer))
 }

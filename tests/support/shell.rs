@@ -1,6 +1,6 @@
 //! A service without its data. Building one is most of the work of a small test, so a test that
 //! starts several services from snapshots reuses its shell, unless something still holds it.
-//! Nothing remains of the earlier service: its table is replaced, its inbox emptied, and the
+//! Nothing is left of the earlier service: its table is replaced, its inbox emptied, and the
 //! process forgets its state. Tests do not share shells.
 
 use std::cell::RefCell;
@@ -117,8 +117,8 @@ impl Shell {
         shell
     }
 
-    /// Whether the table can be replaced: the engine caches the table's definition and the position
-    /// in its stream. Waits for writes that no request waits for.
+    /// Whether the table can be replaced, because the engine caches the table's definition and the
+    /// position in its stream. Waits for writes that no request is waiting for.
     async fn is_reusable(&self, image: &Image) -> bool {
         while self.engine.is_writing() {
             tokio::task::yield_now().await;

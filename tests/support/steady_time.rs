@@ -1,5 +1,5 @@
-//! Time limits in tests of outgoing calls: they must end waiting calls and nothing else, no matter
-//! how busy the machine is.
+//! Time limits in tests of outgoing calls: they must end calls that are waiting, and nothing else,
+//! however busy the machine is.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -13,10 +13,10 @@ use tokio::time::Instant;
 const STEP: Duration = Duration::from_millis(10);
 
 /// While this exists, tokio's time passes in steps of 10 ms, with a turn for every task of the test
-/// in each step. On a busy machine, steps take longer. A limit of two seconds therefore ends a call
-/// after two hundred turns without an answer, but not one that is late only because the test was
-/// not running. Has no effect in tests with several threads, where tokio's clock cannot be stopped,
-/// or in tests that stop it themselves.
+/// in each step. On a busy machine, steps take longer. So a limit of two seconds ends a call after
+/// two hundred turns without an answer, but not one that is late only because the test was not
+/// running. Has no effect in tests with several threads, where tokio's clock cannot be stopped, or
+/// in tests that stop it themselves.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);
@@ -54,7 +54,7 @@ fn is_paused() -> bool {
 impl Drop for Steps {
     fn drop(&mut self) {
         self.0.abort();
-        // A test may leave servers to the runtime, which drops them when it ends.
+        // A test may leave its servers to the runtime, which drops them when it ends.
         if Handle::try_current().is_ok() {
             tokio::time::resume();
         }

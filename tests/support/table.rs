@@ -111,7 +111,6 @@ impl Rows {
         self.changed(after).into_iter().filter_map(|key| Some((key.clone(), after.get(key)?))).collect()
     }
 
-    /// The item with this key.
     pub fn get(&self, key: &Key) -> Option<Value> {
         self.0.get(key).map(|row| parsed(row))
     }
@@ -132,7 +131,8 @@ fn parsed(row: &str) -> Value {
     serde_json::from_str(row).unwrap()
 }
 
-/// Whether two rows are the same item. Storing an item again changes the order of its attributes.
+/// Whether two rows are the same item. Storing an item again may change the order of its
+/// attributes.
 fn is_same(one: Option<&String>, other: Option<&String>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| parsed(one) == parsed(other))
 }

@@ -1,4 +1,4 @@
-//! The workers, run only on demand. The record of a run includes their use of the table.
+//! The workers, which run only on demand. The record of a run includes their use of the table.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Stands in for Cloudflare Turnstile. It issues tokens like the widget and verifies each of them
-//! once, like `siteverify`.
+//! Stands in for Cloudflare Turnstile. It issues tokens as the widget does, and verifies each of
+//! them once, as `siteverify` does.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long to wait for an event, on any machine.
+/// How long to wait for an event, even on a slow machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Waits for a condition while the runtime's tasks continue. Tokio's clock may be paused.

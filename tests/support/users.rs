@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::TestApp;
 
-/// A signed-in user.
 #[derive(Debug, Clone)]
 pub struct SignedInUser {
     pub user_id: String,

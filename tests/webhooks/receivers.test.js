@@ -64,7 +64,7 @@ function accepts(secret, message, name) {
   // The libraries throw on refusal; not all of them return the message.
   for (const Library of [Standard, Svix]) new Library(secret).verify(message.body, message.headers);
   assert.equal(JSON.parse(message.body).data.display_name, name);
-  // Receivers with Svix may read only Svix's headers.
+  // Receivers with Svix's library may read only Svix's headers.
   const own = Object.fromEntries(Object.entries(message.headers).filter(([header]) => header.startsWith("svix-")));
   assert.equal(Object.keys(own).length, 3);
   new Svix(secret).verify(message.body, own);

@@ -10,7 +10,7 @@ use support::secrets::Secret;
 use crate::WHOLE_RUN;
 
 /// Values of at least this length are searched everywhere; shorter ones count only as separate
-/// words, as they may be part of another word or number.
+/// words, because they may be part of another word or number.
 const LONG: usize = 16;
 
 /// The secrets' values found in a log, verbatim or encoded as in JSON and URLs.
@@ -67,7 +67,7 @@ fn no_log_contains_a_secret_of_the_tests() {
         assert!(count >= least, "only {count} secrets are named {name}: {counts:?}");
     }
     assert!(lines > 10_000, "only {lines} lines were logged");
-    // Shows only the names, as this test's log must not contain secrets either.
+    // Shows only the names, because this test's log must not contain secrets either.
     let leaked = leaked(&run.log, &run.secrets);
     let names: BTreeSet<&str> = run.secrets.iter().filter(|it| leaked.contains(it.value.as_str())).map(|it| it.name.as_str()).collect();
     assert!(names.is_empty(), "the log contains {} secrets: {names:?}", leaked.len());

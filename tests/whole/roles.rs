@@ -1,5 +1,5 @@
-//! Every permission of an operation's role is used in some test, as unused ones would only help an
-//! attacker.
+//! Every permission of an operation's role is used in some test, because unused ones would only
+//! help an attacker.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, without an email address or
-//! credentials. A later sign-up with the user's access token keeps the user and its id.
+//! credentials. If the user later signs up with the access token, the user and its id are kept.
 //!
-//! This is a sign-up, so it is unavailable where sign-up is disabled. In the project `internal`, it
-//! is always unavailable: everybody knows its id, and its users own projects, so it has no
-//! visitors.
+//! Like every sign-up, it is unavailable where sign-up is disabled. In the project `internal`, it
+//! is always unavailable: everyone knows the id of that project, and its users own projects, so it
+//! has no visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

@@ -3,11 +3,11 @@
 //! requests.
 //!
 //! The link may come from a stranger whose tool is waiting. So the mode `check` returns where and
-//! when the tool started the sign-in, for the page to show, and the tool can fetch a session only
-//! after `complete`, which the page sends after a click. In the mode `claim-anon-session`, the
-//! browser takes over the tool's anonymous user. All other sessions of that user end, and all the
-//! user's credentials are removed: otherwise, once the user has signed up in the browser, a
-//! stranger who sent the link could sign in to the new account.
+//! when the tool started the sign-in, for the page to show, and the tool gets a session only after
+//! `complete`, which the page sends on a click. In the mode `claim-anon-session`, the browser takes
+//! over the tool's anonymous user. That user's other sessions end, and all credentials are removed:
+//! otherwise, a stranger who sent the link could sign in to the account after the user has signed
+//! up in the browser.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, NamedItem, Route};

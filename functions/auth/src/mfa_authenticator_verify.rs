@@ -92,7 +92,7 @@ pub async fn handle(
         Ok(ExtraWrites(vec![code::redeem_enrolment(project, &body.code)]))
     };
     let changed = redeemed(change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, change).await)?;
-    // Another request may have set up the first app and created the codes meanwhile.
+    // In the meantime, another request may have set up the first app and created the codes.
     let is_set = set.is_some() && changed.user.recovery_codes() == set.as_ref();
     let shown = codes.filter(|_| is_set).map(|codes| codes.iter().map(|code| code.text().to_owned()).collect());
     Ok(CreatedJson(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))

@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/mfa/devices`: lists the signed-in user's remembered devices, where no second
-//! factor is required for now, newest first.
+//! `GET /api/v1/auth/mfa/devices`: lists the signed-in user's remembered devices, on which no
+//! second factor is currently required, newest first.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

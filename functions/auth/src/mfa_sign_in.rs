@@ -146,9 +146,9 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in and stores the provider's tokens, if both waited
-    /// for the second factor. If there are too many devices, forgets the oldest; if that fails, the
-    /// next sign-in that remembers a device does so.
+    /// Links the provider account of the sign-in and stores the provider's tokens, if these were
+    /// waiting for the second factor. If there are too many devices, forgets the oldest; if that
+    /// fails, the next sign-in that remembers a device will.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
@@ -193,7 +193,7 @@ async fn by_code(
     // are also counted per account.
     let account = async |attempt: MfaAttempt| app.store.user(project, attempt.user_id).await;
     let (attempt, row) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
-    // Whatever ended the user's sessions or codes also ended this sign-in.
+    // Whatever ended the user's sessions or codes has also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(CodeRefusal::NotFound)?;
     let failures = Failures::for_second_factor(app, project, attempt.user_id);
     let (counted, right) = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
@@ -218,7 +218,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
     optimistic!(|nth| {
         let proved = proof.check(nth, Some(attempt.user_id)).await?;
-        // Whatever ended the user's sessions or codes also ended this sign-in.
+        // Whatever ended the user's sessions or codes has also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(CodeRefusal::NotFound.into());
         }

@@ -38,7 +38,7 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
 /// Maximum number of attempts: one for each email address, provider account or passkey that someone
-/// else has now, and some for concurrent changes.
+/// else has now, plus some for concurrent changes.
 const MAX_ATTEMPTS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
 /// transaction together with its other writes.
@@ -91,8 +91,9 @@ impl Undo<'_> {
         Err(store::Error::Contended.into())
     }
 
-    /// Undoes the change, or in a large account its first half. The answer, or `None` if there is
-    /// more to do, or another way to do it, once the account has been read again.
+    /// Undoes the change or, in a large account, the first half of it. Returns the answer, or
+    /// `None` if the account must be read again because there is more to do, or another way to do
+    /// it.
     async fn attempt(&mut self, row: &UserRow) -> Result<Option<LinkPage>, Error> {
         let mut user = row.user.clone();
         let is_first_half =
@@ -111,7 +112,7 @@ impl Undo<'_> {
             Ok(Outcome::PasskeyTaken(passkey)) => self.taken.passkeys.push(*passkey),
             Ok(Outcome::Changed | Outcome::Done) => {}
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => return Ok(Some(used())),
-            // The user who holds the address was changed concurrently.
+            // The user who has the address has changed concurrently.
             Err(store::Error::Conflict(_)) => self.lose(self.link.purpose.email.clone()).await?,
             Err(error) => return Err(error.into()),
         }
@@ -162,7 +163,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // The email address is free again.
+            // Nobody has the email address any more.
             None => {}
         }
         Ok(())
@@ -174,7 +175,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether the undo did not remove anything.
+/// Whether the undo removed nothing.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

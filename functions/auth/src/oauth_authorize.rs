@@ -115,7 +115,7 @@ pub async fn handle(
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
-    // The only scope of the published SDK.
+    // The only scope that the published SDK uses.
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
@@ -131,7 +131,7 @@ pub async fn handle(
             return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
         }
     }
-    // At sign-in, the token matters only if its anonymous user becomes the new account.
+    // At sign-in, the token matters only if its anonymous user is to become the new account.
     let current = current.filter(|current| is_linking || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await

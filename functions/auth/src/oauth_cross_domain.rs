@@ -3,8 +3,8 @@
 //! (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
 //! The refresh token in the header proves that the caller has the whole session, not just an access
-//! token. It is stored, sealed, until the code is redeemed or expires, because the table otherwise
-//! has only its digest.
+//! token. It is stored, sealed, until the code is redeemed or expires, because the table has only
+//! its digest otherwise.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool, with the names of the RFC: the device code is the
-//! polling code. From the page where the user confirms or refuses, the user code, or the login code
-//! from `verification_uri_complete`, is sent to `POST /api/v1/auth/cli/complete`.
+//! This is the sign-in of a command-line tool under the names of the RFC: the device code is the
+//! polling code. The page where the user confirms or refuses sends the user code, or the login code
+//! from `verification_uri_complete`, to `POST /api/v1/auth/cli/complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;

@@ -69,7 +69,7 @@ async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Pa
             return Ok(Page::new(shown.into_iter().flatten().collect(), cursors.next(users.next.as_ref())?));
         }
         // Accounts have more fields in the response than in the table, so fewer users fit on the
-        // page. Reading only these shows where the next page begins.
+        // page. Reading only those users shows where the next page begins.
         listing.limit = count;
     }
 }

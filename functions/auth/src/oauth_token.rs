@@ -3,8 +3,8 @@
 //!
 //! Client id and secret are in the body, as JSON or as a form, or in the header with HTTP Basic.
 //! Access headers are optional, but must be valid if sent. Errors have the form of RFC 6749 §5.2,
-//! with Gatelet's `code` and `details` added; a layer writes it, because some errors occur before
-//! the handler runs.
+//! plus Gatelet's `code` and `details`. A layer writes them, because some errors occur before the
+//! handler runs.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -232,8 +232,8 @@ pub async fn handle(
     limits::by_place(&app, &project.id, Limit::Token, &caller.place).await?;
     prove_client(scope, secret.is_some(), key, invalid).await?;
     lookup.remember(&app.proofs, &proof);
-    // The exchange does not use the access headers, so even if they prove more, the audit trail
-    // records a client without a user.
+    // The exchange does not use the access headers, so the audit trail records a client without a
+    // user even if they prove more.
     record::by(project, trail::Access::Client, Actor::Anonymous, None);
     Ok(Box::pin(grant.exchange(&app, project, items, &caller)).await?)
 }

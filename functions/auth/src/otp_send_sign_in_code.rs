@@ -3,8 +3,8 @@
 //! user into an ordinary user.
 //!
 //! The sign-up rules apply when the code is redeemed. If they applied here, a caller whom they
-//! reject, for example because of the place, would learn from the rejection that the address has no
-//! account.
+//! reject, for example because of their location, would learn from the rejection that the address
+//! has no account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};

@@ -64,8 +64,8 @@ pub async fn handle(
 ) -> Result<Json<SignInOrUpTokens>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
     let checked = code.prove(attempt, async |stored| Account::read(&access, &stored).await).await;
-    // Whoever requests a code gets all of it except the characters that are typed from the email. A
-    // wrong guess at these is recorded as a failed sign-in of the account.
+    // Whoever requests a code gets all of it except the characters that users type from the email.
+    // A wrong guess at those is recorded as a failed sign-in of the account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
         app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
     }
@@ -175,7 +175,7 @@ async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, wri
     Ok(user)
 }
 
-/// Writes a sign-in on condition that the account has not changed since it was read.
+/// Writes a sign-in, provided that the account has not changed since it was read.
 async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &User, mut writes: Vec<Write>) -> Result<(), Error> {
     let Some(row) = before.filter(|row| row.user != *user) else {
         writes.extend(before.map(|row| user::unchanged(project, user.id, row.version)));

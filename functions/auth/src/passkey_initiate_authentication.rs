@@ -1,6 +1,6 @@
 //! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options for using a
-//! passkey in a browser. They do not name a user, so they work before an address is typed, and in
-//! the autofill of a form.
+//! passkey in a browser. They do not name a user, so they also work before an address is typed, and
+//! in the autofill of a form.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Admission, Json, Route};

@@ -83,7 +83,7 @@ pub async fn handle(
         passkey.name = name.0;
     }
     let changed = change_as(&access, row, KnownError::UserAuthenticationRequired, |user| {
-        // The user may have been read again by now.
+        // The user may have been read again since.
         if !challenge.is_of(user) {
             return Err(CodeRefusal::NotFound.into());
         }

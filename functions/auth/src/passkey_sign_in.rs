@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/passkey/sign-in`: signs in with a passkey, which also identifies the user.
 //!
-//! The request names challenge and user, so both are read in the authentication round trip; the use
-//! of the passkey, the challenge and the session are written in one transaction.
+//! The request names the challenge and the user, so both are read in the authentication round trip.
+//! The use of the passkey, the challenge and the session are written in one transaction.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};

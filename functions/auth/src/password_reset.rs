@@ -88,7 +88,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
-    // A first proof locks out whoever had the account before, so they are not notified.
+    // A first proof locks out whoever had the account before, so that person is not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {

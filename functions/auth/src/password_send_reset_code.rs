@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
-//! An email address without an account gets the same answer after the same work: a code and an
-//! email are written, but nobody receives them.
+//! For an email address without an account, the answer is the same, after the same work: a code and
+//! an email are written, but nobody receives them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Admission, Json, NamedItem, Route};
@@ -64,7 +64,7 @@ pub async fn handle(
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email.0, user_id, epoch, now);
     // The domain's limit does not apply: it would reveal which addresses are unproved, and a
-    // stranger could use it to block password resets for everybody there.
+    // stranger could use it to block password resets for everyone at that domain.
     let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {

@@ -91,8 +91,8 @@ pub async fn handle(
 }
 
 /// The user with this sign-in address, and the remembered device that stands in for the user's
-/// second factor, if they exist. For an unknown address, a user is read as well, so that it costs
-/// as many reads as a known one.
+/// second factor, if they exist. For an unknown address, a user is read too, so that it takes as
+/// many reads as a known one.
 async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
     let claim = match AnyEmail::parse(email) {
@@ -104,9 +104,9 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed meanwhile,
-/// the new one is kept. The sign-in has succeeded by now, so a failure is only logged: the next
-/// sign-in replaces the hash.
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If the password has changed in the
+/// meantime, the new one is kept. The sign-in has succeeded by now, so a failure is only logged:
+/// the next sign-in replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {
     if verdict != Verdict::RightButWeak {
         return;

@@ -63,7 +63,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     let change = change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // If the password has changed meanwhile, `old_password` proves nothing.
+        // If the password has changed in the meantime, `old_password` proves nothing.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }

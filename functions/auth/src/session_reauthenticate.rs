@@ -6,7 +6,7 @@
 //! limit, and a code works once.
 //!
 //! Credentials added since the session's last proof are not accepted: otherwise, someone who stole
-//! the session could add one and keep access.
+//! the session could add one and keep their access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Need, Route};
@@ -66,7 +66,7 @@ pub struct Reauthenticate {
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The label of the write that fails if the proof was used or became invalid meanwhile.
+    /// The label of the write that fails if the proof has since been used or become invalid.
     label: Label,
     /// The error if that write fails.
     used: KnownError,
@@ -74,8 +74,8 @@ struct Proof {
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Reauthenticate>) -> Result<Json<Success>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
-    // Second factors and passkeys also change the user, so they are redeemed by code that the
-    // sign-in shares.
+    // Second factors and passkeys also change the user, so the code that redeems them is shared
+    // with the sign-in.
     match (&body.password, &body.totp, &body.recovery_code, &body.code, &body.passkey) {
         (Some(password), None, None, None, None) => by_password(&access, current, password).await,
         (None, Some(text), None, None, None) => Box::pin(by_second_factor(&access, current, &SecondFactorCode::from_app(text))).await,
@@ -123,7 +123,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let (attempt, right) = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     attempt
         .permit(Box::pin(async {
-            // With several apps, the age of the one with this code counts.
+            // If there are several apps, the age of the one with this code counts.
             check_age(current, right.since())?;
             let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
             given.redeem(access, row, right, vec![proved]).await?;

@@ -1,5 +1,5 @@
 //! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words of a
-//! message. It answers immediately, with a message, so there are no tasks.
+//! message. It answers right away, with a message, so there are no tasks.
 
 use api::content::Problem;
 use api::http::{BodyRule, Route, TableAction};

@@ -1,6 +1,6 @@
 //! `GET /docs/api`: returns a page with all operations of the API. On a gateway, this path shows a
 //! reference with fields and examples. The page is rendered without reading the table, so it shows
-//! the host instead of the site's name.
+//! the host in place of the site's name.
 
 use api::content::{Problem, ServedDocument};
 use api::http::Route;

@@ -48,8 +48,8 @@ impl NamedResource for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The console's page. Its path has one segment, so API Gateway routes it here; the paths below it
-/// go to the function that serves the console.
+/// The console's page. Its path has one segment, so API Gateway routes it here; paths below it go
+/// to the function that serves the console.
 const CONSOLE: &str = "console";
 /// A path that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";

@@ -3,7 +3,8 @@
 //! `api::content` adds validators, cache rules and errors to the responses. Two more operations are
 //! for agents, over JSON-RPC (`api::rpc`). No operation needs credentials or changes anything.
 //!
-//! Before the first publication there are no apps or posts, and the site has only a URL.
+//! Before the first publication, there are no apps or posts, and all that is known of the site is
+//! its URL.
 
 pub mod a2a;
 pub mod get_api_reference;

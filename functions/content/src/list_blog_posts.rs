@@ -1,5 +1,5 @@
-//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list too long for one
-//! answer ends early; the header `Link` has the URL of the rest.
+//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that is too long
+//! for one answer ends early; the header `Link` has the URL of the rest.
 
 use api::content::{ContentNumber, Data, LinkedResponse, NumberParameter, Problem};
 use api::http::{Json, Route, TableAction};
@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .summary("Lists the blog posts with short excerpts")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
-/// The maximum number of posts in an answer, which bounds its reads. Few posts are so short that
+/// The maximum number of posts in an answer, which bounds its reads. Posts are rarely so short that
 /// more of them would fit.
 const MAX_POSTS: usize = 4_000;
 
@@ -35,8 +35,8 @@ impl NumberParameter for Part {
 }
 
 /// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
-/// is cached separately; with long lists at every offset, one caller could cause all posts to be
-/// read thousands of times a minute.
+/// is cached separately: with long lists at every offset, a single caller could have all posts read
+/// thousands of times a minute.
 const STEP: usize = 100;
 
 /// The posts of the list after the newest `skip` ones.

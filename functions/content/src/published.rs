@@ -11,8 +11,8 @@ use store::content::{DatedContent, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site with at most `max` of its newest posts, without their texts,
-/// from the [catalogue](flows::catalogue): for answers that are not cached.
+/// The public content of the site, with at most `max` of its newest posts without their texts, from
+/// the [catalogue](flows::catalogue). For answers that are not cached.
 pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
@@ -96,7 +96,7 @@ pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// When a document last changed, given its newest post: at the last switch between publications or,
+/// When a document with this newest post last changed: at the last switch between publications or,
 /// if later, when the post became public. `None` if the time of the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());

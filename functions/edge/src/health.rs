@@ -1,5 +1,5 @@
-//! `GET /health`: reports that the service is up. The table is not read, so an outage of the table
-//! does not look like an outage of the service.
+//! `GET /health`: reports that the service is up. The table is not read, so that an outage of the
+//! table does not look like an outage of the service.
 
 use api::http::{Json, Route};
 use axum::extract::State;

@@ -1,5 +1,5 @@
 //! `GET /api/v1/payments/billing/{customer_type}/{customer_id}`: reports that a customer has no
-//! billing. Without this answer, the SDKs' prebuilt account pages break.
+//! billing. Without this answer, the SDKs' prebuilt account pages would break.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, in the
-//! form that published SDKs expect. For more about each email, page by page, see the outbox
+//! form that published SDKs expect. For all emails, with more about each, see the outbox
 //! ([`outbox_list`](crate::outbox_list)).
 
 use api::http::TableAction::{BatchGetItem, Query};
@@ -54,8 +54,8 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     Ok(Json(List::whole(entries.into_iter().map(|(email, _)| email).collect())))
 }
 
-/// The email as listed and, for an email to a user's primary address, which is still to be added,
-/// the user. The second value is the size in the response.
+/// The email as listed, and the user if the email goes to a primary address, which the caller must
+/// add. The last value is the size in the response.
 fn listed(entry: OutboxEntry) -> ((ListedEmail, Option<UserId>), usize) {
     let (to, user) = match &entry.to {
         Recipients::UserPrimaryEmail { user_id } => (Vec::new(), Some(*user_id)),

@@ -1,5 +1,6 @@
-//! Sending emails; templates, themes and drafts; which categories of emails a user wants; delivery
-//! figures; and the outbox, where emails can be inspected and, until they are sent, edited.
+//! Sending emails; templates, themes and drafts; the categories of emails that a user wants;
+//! delivery figures; and the outbox, where emails can be inspected and, until they are sent,
+//! edited.
 
 pub mod capacity_boost;
 pub mod delivery_info;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Only the
-//! counter of the rate limit is written. The limit of writes applies, because rendering takes time.
+//! `POST /api/v1/emails/render-email`: renders a template without sending an email. Writes only the
+//! counter of the rate limit. The limit for writes applies, because rendering takes time.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};

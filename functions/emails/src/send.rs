@@ -85,7 +85,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     gate::to_users(app, project, &mail, user_ids, draft).await
 }
 
-/// Fails if one of the users does not exist; nobody then gets the email.
+/// Fails if one of the users does not exist, in which case nobody gets the email.
 async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
     for chunk in ids.chunks(CHUNK) {
         let mut items = access.app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;

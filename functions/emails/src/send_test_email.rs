@@ -1,12 +1,12 @@
 //! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server, before or
-//! after the project uses it. The status is 200 whatever the mail server does; the response says
+//! after the project uses it. The status is 200 whatever the mail server answers; the response says
 //! whether the email was sent.
 //!
 //! The request names the server, so the operation could be abused to scan other networks for
-//! services. As for every email, private addresses are refused, and the server needs a valid
-//! certificate for its name. In addition, only mail server ports are contacted, unresolvable names
-//! and names with private addresses get the same response, and test emails have their own rate
-//! limit.
+//! services. As with every email, private addresses are refused, and the server needs a valid
+//! certificate for its name. In addition, only the ports of mail servers are contacted, the
+//! response is the same for names that do not resolve and names with private addresses, and test
+//! emails have their own rate limit.
 
 use std::time::Duration;
 
@@ -160,7 +160,7 @@ fn failed(message: impl Into<String>) -> TestEmailResult {
 }
 
 /// Describes a failure, with the mail server's answer if it refused the email. Causes that may be
-/// network errors are left out: they would reveal what else is in a network.
+/// network errors are left out, because they would reveal what else is in a network.
 fn told(failure: &SendError) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),

@@ -2,8 +2,8 @@
 //! version of a default theme restores the default.
 //!
 //! The project's selected theme is not deleted, unless it is a version of a default theme. If
-//! another request selects the theme at the same moment, it may be deleted nevertheless; the
-//! project's emails then have the default theme.
+//! another request selects the theme at the same moment, it may be deleted all the same; the
+//! project's emails then use the default theme.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
 use api::http::{Json, Route};

@@ -39,7 +39,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
     record::on(&project.project);
     match app.store.unsubscribe(&query.code, &link).await {
         Ok(()) => Ok(done(link.purpose.category)),
-        // Another request was faster, or the account is gone: nothing is left to do.
+        // Another request was faster, or the account no longer exists: there is nothing left to do.
         Err(store::Error::Conflict(_)) => Ok(used()),
         Err(error) => Err(error.into()),
     }

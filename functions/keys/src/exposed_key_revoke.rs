@@ -2,8 +2,8 @@
 //! that was found in public. Secret scanners call this operation; anyone who has the key may revoke
 //! it.
 //!
-//! The owner is notified by email, unless the project has disabled notices about API keys: a user,
-//! or the members of a team who may manage its keys and whose primary address is verified. The
+//! The owner is notified by email, unless the project has disabled notices about API keys. For a
+//! team, these are the members who may manage its keys and whose primary address is verified. The
 //! number of these emails is limited, but every exposed key is revoked.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
@@ -52,7 +52,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: 
         key.was_exposed = true;
         record::on(&project.project);
         record::target(TargetKind::ApiKey, id);
-        // The place of the request is the scanner's, which means nothing to the owner.
+        // The place of the request is that of the scanner, which means nothing to the owner.
         write(&app, &project.project, None, owner, keys).await?;
         Ok(Json(SUCCESS))
     })

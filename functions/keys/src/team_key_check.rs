@@ -1,5 +1,5 @@
 //! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. Costs one
-//! round trip, another one to read the creator of a key created by a client and, at most once an
+//! round trip, a second one if a client created the key (to read its creator) and, at most once an
 //! hour, a write to record the use.
 
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/internal/config/source`: forgets where the configuration was pushed from. Its
-//! values stay.
+//! values remain.
 
 use std::sync::Arc;
 

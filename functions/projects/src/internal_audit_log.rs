@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/audit-log`: lists what happened to the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! A project's entries are read day by day, and one user's by an index. A search reads a limited
-//! number of entries per page, so a page may be short or empty and still have a `next_cursor`;
-//! following the cursors finds every match.
+//! A project's entries are read day by day, a user's from an index. A search reads a limited number
+//! of entries per page, so a page may be short or empty and still have a `next_cursor`; following
+//! the cursors finds every match.
 
 use std::str::FromStr;
 

@@ -2,8 +2,8 @@
 //! working immediately or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within that
 //! time.
 //!
-//! A worker deletes the data, because this may take longer than a request. The header names the
-//! project; to prevent mistakes, the body can repeat its id.
+//! A worker deletes the data, which may take longer than a request. The header names the project;
+//! to prevent mistakes, the body can repeat its id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};

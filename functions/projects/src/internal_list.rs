@@ -38,7 +38,7 @@ pub struct ProjectsQuery {
 /// project.
 type Place = (i64, TeamId, ProjectId);
 
-/// Number of teams whose projects are looked up at once, and of the projects in the first read.
+/// Number of teams whose projects are looked up at once, and of projects in the first read.
 const AT_ONCE: usize = 10;
 /// Maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
@@ -76,7 +76,7 @@ pub async fn handle(
                 last = Some(place.clone());
             }
             // A project takes up to 400 KB: read as many as fit on a page if they are as large as
-            // the previous ones.
+            // the ones before.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

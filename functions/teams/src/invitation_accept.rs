@@ -1,5 +1,5 @@
 //! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team with an invitation's
-//! code. The invitation must be to one of the user's verified email addresses. Of several
+//! code. The invitation must be to one of the user's verified email addresses. If there are
 //! concurrent requests, only one succeeds.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};

@@ -103,7 +103,7 @@ async fn to_team(access: &Access<Client>, team: TeamId, after: Option<Invitation
     let team = entered?.row.team;
     let (invitations, more) = invitations?;
     let next = invitations.last().map(|invitation| invitation.id).filter(|_| more);
-    // Otherwise each invitation on the page would have a copy of the team's metadata.
+    // Otherwise, each invitation on the page would contain a copy of the team's metadata.
     let named = Team::new(team.id, team.display_name, team.created_at);
     Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }

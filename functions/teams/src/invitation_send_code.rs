@@ -76,7 +76,7 @@ pub async fn handle(
 }
 
 /// Writes the invitation. If the team has no room for it, expired invitations are removed from the
-/// count; nothing else removes them.
+/// count, which happens nowhere else.
 async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
     let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
     let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });

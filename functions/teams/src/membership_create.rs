@@ -40,7 +40,7 @@ pub async fn handle(
 ) -> Result<CreatedJson<TeamMembership>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
-    // The team is not read for this, so its creation time is unknown.
+    // The team is not read, so its creation time is unknown.
     let joined = TeamToJoin { team: team_id, created_at: None, user_version: None };
     match app.store.transact(joining(&app, &access.project, joined, &user)?).await {
         Ok(()) => Ok(CreatedJson(TeamMembership { team_id, user_id })),

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: removes a user from a team. A client's
-//! own user may leave, unless the team owns projects and has no other members; to remove others, a
+//! own user may leave, unless the team owns projects and has no other members. To remove others, a
 //! client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};

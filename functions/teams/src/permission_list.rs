@@ -92,7 +92,7 @@ pub async fn handle(
 }
 
 /// The permissions of the first members, as many as fit on a page, and the position of the last one
-/// if there are more; `next` is the position of the last member read, if more can be read.
+/// if there are more; `next` is the position of the last member read, if there are more to read.
 fn fit<P: Copy>(
     members: impl Iterator<Item = (P, MemberRow)>,
     next: Option<P>,

@@ -72,7 +72,7 @@ pub async fn handle(
     }
 }
 
-/// The error for a user whose quota is full, or who was deleted meanwhile.
+/// The error for a user whose quota is used up, or who was deleted in the meantime.
 async fn full(app: &App, project: &Project, creator: Option<UserId>, max: Option<usize>) -> Result<Error, Error> {
     let exists = match creator {
         Some(user) => app.store.user(&project.id, user).await?.is_some(),
@@ -87,6 +87,7 @@ fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<Use
     if !access.project.config.client_team_creation_enabled {
         return Err(KnownError::TeamCreationNotEnabled);
     }
-    // For a client, the default is its own user: nobody could access a team without members.
+    // For a client, the default is its own user, because nobody could access a team without
+    // members.
     given.map_or(Ok(own), |user| access.user_id(user)).map(Some)
 }

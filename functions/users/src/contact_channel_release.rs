@@ -2,9 +2,9 @@
 //! someone else created with it. The form on the page behind the "This wasn't me" link of a
 //! verification email is posted here.
 //!
-//! The link works even if the address was verified or the account has changed meanwhile. The
-//! address is not removed if the account is gone, no longer has the address, or now belongs to the
-//! recipient.
+//! The link works even if the address was verified or the account has changed in the meantime. The
+//! address is not removed if the account no longer exists, no longer has the address, or now
+//! belongs to the recipient.
 
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::client::Caller;

@@ -1,6 +1,6 @@
 //! `POST /api/v1/contact-channels/send-verification-code`: emails the signed-in user a code that
-//! verifies the user's primary email address. For SDKs, which know the address but not the id of
-//! its channel.
+//! verifies the user's primary email address. For SDKs that know the address, but not the id of its
+//! channel.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, Route};

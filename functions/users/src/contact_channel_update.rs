@@ -58,10 +58,10 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified sign-in address is limited like a sign-up and needs a bot challenge:
-    // if it was the only one, the response reveals whether the new address has an account, the new
-    // address can be used to sign in immediately, and anyone can then have password resets emailed
-    // to it.
+    // Replacing an unverified sign-in address is limited like a sign-up, and needs a bot challenge.
+    // If it was the only one, the response reveals whether the new address has an account, the new
+    // address can be used to sign in immediately, and from then on, anyone can have password resets
+    // emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {

@@ -1,7 +1,7 @@
 //! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users whom a change of the
 //! onboarding settings would restrict. Nothing is changed.
 //!
-//! A request examines a limited number of users. If there are more, the response has a cursor; the
+//! A request examines a limited number of users. If there are more, the response has a cursor. The
 //! counts of all pages add up to the number of affected users.
 
 use api::http::TableAction::{BatchGetItem, Query};

@@ -2,7 +2,7 @@
 //! page.
 //!
 //! `starts_with` uses an index of the beginnings of names and addresses, so it is fast however many
-//! users there are. A `query` may match in the middle of a word, where an index does not help: the
+//! users there are. A `query` may match in the middle of a word, where an index is no help: the
 //! search scans the list, a limited number of users per page. `starts_with` also scans until the
 //! project's index contains all users. A page of a scan may be short or empty and still have a
 //! `next_cursor`; following the cursors finds every match.
@@ -122,8 +122,8 @@ pub async fn handle(
         if count == items.len() {
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
-        // Users are shown with their selected teams, which may have much metadata, so fewer users
-        // fit on the page. Reading only these shows where the next page begins.
+        // Users are shown with their selected teams, which may have a lot of metadata, so fewer
+        // users fit on the page. Reading only those users shows where the next page begins.
         listing.limit = count;
     }
 }

@@ -1,5 +1,5 @@
 //! `POST /api/v1/internal/send-test-webhook`: sends one `endpoint.test` event to an endpoint, and
-//! returns whether the endpoint accepted it. Disabled endpoints also receive it.
+//! returns whether the endpoint accepted it. Works for disabled endpoints too.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, whichever worker added it, and so also covers entries missed by earlier
-//! steps.
+//! after the last link, whichever worker added it, and thus also covers entries that earlier steps
+//! missed.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ const MAX_ATTEMPTS: u32 = 5;
 /// linked only if they are not older than `since`. Does nothing for a deleted project.
 pub(crate) async fn link(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let mut linked = 0;
-    // Continues after links that other workers have added meanwhile.
+    // Continues after links that other workers have added in the meantime.
     optimistic!(MAX_ATTEMPTS, |_| { Box::pin(step(app, project, since, &mut linked)).await })?;
     Ok(linked)
 }
@@ -112,7 +112,7 @@ impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<FreshEntry>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
-            // Permanent errors must not keep entries from being linked.
+            // A permanent error must not keep entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }
@@ -128,16 +128,16 @@ impl Links<'_> {
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // The log is outside the table: write access to the table is not enough to change it.
+            // The log is not in the table, so write access to the table is not enough to change it.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }
         Ok(())
     }
 
-    /// Reports a link to entries that should have been linked long ago. They are linked
-    /// nevertheless, because the worker may not have run; the time in the link shows the delay for
-    /// as long as the link exists.
+    /// Reports a link to entries that should have been linked long ago. They are linked anyway,
+    /// because the worker may simply not have run; the time in the link shows the delay as long as
+    /// the link exists.
     fn note_lateness(&mut self, link: &Link) {
         if self.is_late || !link.is_late(self.now) {
             return;

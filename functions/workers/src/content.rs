@@ -57,8 +57,8 @@ impl Letter {
     }
 }
 
-/// An email to send, or why it cannot be rendered, and its codes, so that they can be removed from
-/// the outcome.
+/// An email to send, or why it cannot be rendered, together with its codes, so that they can be
+/// removed from the outcome.
 pub(crate) struct OpenedEmail {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, SendError>,
@@ -230,13 +230,13 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme. If the project's chosen theme was deleted, the source of the default
-/// theme, so that nobody is locked out; `None` if another theme was deleted.
+/// The source of a theme. If the theme that the project has selected was deleted, the source of the
+/// default theme, so that nobody is locked out; `None` if another theme was deleted.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // The theme may be the template's, which was unknown when the documents were read.
+        // The theme may be the template's, which was not known when the documents were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

@@ -1,8 +1,8 @@
 //! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
-//! An entry is counted in the transaction of its link. Two steps precede the transaction, because
-//! they can safely be repeated: active users are counted once a day, and sign-ins are noted in the
-//! users' items once an hour.
+//! An entry is counted in the transaction of its link. Two steps come before the transaction,
+//! because they can be repeated safely: counting active users, once a day, and recording sign-ins
+//! in the users' items, once an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,8 +63,8 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Notes the last sign-in of each user as activity. Token refreshes note it themselves; sign-ins
-/// leave it to this worker, because most of them do not write the user's item.
+/// Records the last sign-in of each user as activity. Token refreshes record it themselves;
+/// sign-ins leave it to this worker, because most of them do not write the user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[FreshEntry]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

@@ -4,9 +4,9 @@
 //! A step may be interrupted, or run in parallel with another step or a request. Only the table
 //! shows what is left to delete.
 //!
-//! If a project with the noted id exists, for example after the import of a backup, nothing is
-//! deleted, and the note is removed: the remaining data of the deleted project has the same keys
-//! and so belongs to the existing project.
+//! If a project with the id in the note exists, for example after a backup was imported, nothing is
+//! deleted, and the note is removed: the remaining data of the deleted project has the same keys,
+//! so it belongs to the existing project.
 
 use std::time::Duration;
 
@@ -19,21 +19,21 @@ use store::user::account::Outcome;
 use tokio::time::Instant;
 
 /// How long a client has to repeat the request to delete a team or user before a worker continues
-/// the deletion. For projects there is no wait, because requests only begin their deletion.
+/// the deletion. There is no such wait for projects, because requests only begin their deletion.
 const REPEAT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// Time reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The minimum time for a deletion: enough to find that nothing is left.
+/// The minimum time for a deletion: enough to find out that nothing is left.
 const MIN_SHARE: Duration = Duration::from_secs(10);
 
-/// Continues the pending deletions, one after another, until `end`. Skips those that a client may
-/// still complete by repeating its request (`REPEAT_TIMEOUT`). Returns how many deletions were
+/// Continues the pending deletions, one after another, until `end`. Skips deletions that a client
+/// may still complete by repeating its request (`REPEAT_TIMEOUT`). Returns how many deletions were
 /// completed.
 ///
 /// The time is divided equally among the remaining deletions, but each gets at least `MIN_SHARE`.
-/// Every minute begins with a different deletion. So no deletion waits for the end of another, even
-/// if the other takes days or stops the worker each time.
+/// Every minute begins with a different deletion. So no deletion has to wait for another to end,
+/// even if that one takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -50,7 +50,7 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
         let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(MIN_SHARE).min(left);
         match complete(app, ending, Instant::now() + share).await {
             Ok(is_done) => done += usize::from(is_done),
-            // The next step continues this deletion; others are not affected.
+            // The next step continues this deletion. Others are not affected.
             Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
     }
@@ -68,7 +68,7 @@ async fn complete(app: &App, ending: &PendingDeletion, end: Instant) -> Result<b
 }
 
 /// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
-/// project, late writes can no longer follow or the project exists again.
+/// project, late writes are no longer possible or the project exists again.
 async fn work(app: &App, ending: &PendingDeletion, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

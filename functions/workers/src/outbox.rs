@@ -1,5 +1,5 @@
-//! The outbox worker, which works in steps. A step starts to render due entries and put them in
-//! their project's queues, then to serve each queue within the project's quota.
+//! The outbox worker, which works in steps. A step starts rendering due entries and putting them in
+//! their project's queues, then starts serving each queue within the project's quota.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::turns::Turns;
 
 /// Maximum number of entries per partition that a step starts to prepare (twice as many if they
 /// belong to several projects), and of emails per queue that it starts to send. Small, because
-/// urgent emails wait for the next step.
+/// urgent emails have to wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
 /// How long a step waits, at most, for the entries of projects that are not slow, and again at its
 /// end for all tasks.
 const STEP: Duration = Duration::from_secs(1);
-/// While this many queues are being served or waiting, no further queues are read.
+/// While this many queues are being served or waiting, no other queues are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
@@ -59,8 +59,8 @@ enum Task {
 }
 
 impl<'a> Outbox<'a> {
-    /// After `until`, no more emails are claimed, so that a shutdown does not leave emails with
-    /// unknown outcomes.
+    /// No more emails are claimed after `until`, so that a shutdown leaves no emails with unknown
+    /// outcomes.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: SearchProgress::default(), moved: 0 }
@@ -68,7 +68,7 @@ impl<'a> Outbox<'a> {
 
     /// Processes due work within the limits above, and returns how many entries were advanced or,
     /// for broadcasts, created; a sent email counts once for each address. Zero means that nothing
-    /// is due, nothing could be done, or tasks are still running.
+    /// is due, that nothing could be done, or that tasks are still running.
     ///
     /// # Errors
     /// The table cannot be read. Tasks that have begun are not affected.
@@ -111,7 +111,7 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits until the current chunks of entries are prepared or sent, and starts no others.
+    /// Waits until the current chunks of entries are prepared or sent, without starting others.
     /// Returns how many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();

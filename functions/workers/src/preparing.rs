@@ -27,7 +27,7 @@ const EXPANDED: usize = 200;
 const SLOW_CHUNK: usize = 2;
 
 /// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
-/// many entries were advanced or created. After [`SHARE`], the rest remains due, so that others get
+/// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
 /// their turn.
 pub(crate) async fn prepare(
     app: &App,
@@ -48,7 +48,7 @@ pub(crate) async fn prepare(
     }
     let mut done = 0;
     // Each turn covers at least one broadcast and one chunk of entries, so that neither kind of
-    // work waits for all of the other.
+    // work has to wait until the other is done.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;
@@ -87,8 +87,8 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     all(works).await
 }
 
-/// Claims entries and renders them. If an entry is edited meanwhile, its version changes and the
-/// outdated rendering is discarded. Entries that were not rendered because others took too long
+/// Claims entries and renders them. If an entry is edited in the meantime, its version changes and
+/// the outdated rendering is discarded. Entries that were not rendered because others took too long
 /// become due again.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
@@ -128,10 +128,10 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
 struct CountedEntries {
     /// The entries to render.
     rows: Vec<OutboxRow>,
-    /// The same entries as in the table, where the changes from counting are written together with
-    /// the rendering.
+    /// The same entries as they are in the table: the changes from counting are written only
+    /// together with the rendering.
     stored: Vec<OutboxEntry>,
-    /// The transitions of the notices covered by another one.
+    /// The transitions of notices that another one covers.
     folded: Vec<OutboxMove>,
 }
 

@@ -14,8 +14,8 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// Maximum number of users that the worker counts by itself in a project whose users were never
-/// counted or whose lists are incomplete.
+/// Maximum number of users that the worker counts without being asked, in a project whose users
+/// were never counted or whose lists are incomplete.
 pub const MAX_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const MAX_ATTEMPTS: u32 = 10;
@@ -26,7 +26,7 @@ const READ: usize = 500;
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
 /// Recounts the users and teams of a project, at most `max` users; `None` if there are more. The
-/// result is exact even if requests change accounts meanwhile. Fails with
+/// result is exact even if requests change accounts in the meantime. Fails with
 /// [`store::Error::Contended`] if accounts change faster than they can be read.
 pub async fn totals(app: &App, project: &ProjectId, max: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);

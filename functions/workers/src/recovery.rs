@@ -1,9 +1,9 @@
-//! Settles the entries that a killed worker left behind, in the only process that uses the outbox.
+//! Resolves the entries that a killed worker left behind, in the only process that uses the outbox.
 //!
 //! Elsewhere a worker counts as dead when its lease ends, and the outcome of an email that was
-//! being sent is unknown. A gateway has its data to itself and can look into its own inbox: emails
-//! in the inbox were sent, others were not. A project's own mail server cannot be asked, so the
-//! outcome there stays unknown and the email is not sent again.
+//! being sent is unknown. A gateway has its data to itself and can look into its inbox: emails in
+//! it were sent, all others were not. There is no way to ask a project's own mail server, so the
+//! outcome stays unknown, and the email is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -19,10 +19,10 @@ use crate::parties::Parties;
 
 /// Number of entries read at once.
 const CHUNK: usize = 50;
-/// How far back the clock may have been set since the last process.
+/// How far the clock may have been set back since the last process.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
-/// Settles all entries that a worker was rendering or sending, and returns their number. `arrived`
+/// Resolves all entries that a worker was rendering or sending, and returns their number. `arrived`
 /// tells whether the email of an attempt has arrived; if `None`, the entry waits until its lease
 /// ends. Must be called before this process sends anything.
 pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {

@@ -1,7 +1,7 @@
 //! Handles SES events from EventBridge, which advance outbox entries.
 //!
-//! An email's tags identify the attempt of a report. Reports may arrive late, in any order, and
-//! repeatedly; only new facts are added to the entry ([`model::outbox::reports`]).
+//! The tags of an email identify the attempt that a report is about. Reports may arrive late, in
+//! any order, and repeatedly; only new facts are added to the entry ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;
@@ -13,10 +13,9 @@ use store::outbox::transition::OutboxMove;
 use store::{Contention as _, optimistic};
 use wire::id::{EmailId, ProjectId};
 
-/// Maximum number of attempts to apply a report when its entry is changed concurrently.
+/// Maximum number of attempts to apply a report if its entry changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
-/// A report and its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryReport {
     pub project: ProjectId,

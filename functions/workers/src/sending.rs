@@ -1,4 +1,4 @@
-//! Sending the emails of one queue.
+//! Sends the emails of one queue.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,7 +32,7 @@ use crate::tokens::Tokens;
 use crate::turns::{CHUNK, COOLDOWN, SHARE, Turns};
 
 const MAX_SETTLE_RETRIES: u32 = 5;
-/// Number of parallel tasks: one waits for the table while others render or send.
+/// Number of parallel tasks: while one waits for the table, others render or send.
 const PARALLEL: usize = 3;
 
 /// The number of entries advanced or created by a task; zero if it failed. Its remaining entries
@@ -51,14 +51,13 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// When it is the queue's turn, sends its first emails, at most as many as the project may send
-/// now, and returns how many were claimed or skipped; a claimed email counts once for each of its
-/// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
-/// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
-/// They also stay queued once the mail service stops accepting emails: the turn then ends after
-/// [`COOLDOWN`]; refused emails do not count, and their tokens are returned. From then on, a turn
-/// begins with one email, and continues only if the mail service accepts it
-/// ([`Mailer::is_refused`]).
+/// When it is the queue's turn, sends its first emails, as many as the project may send now, and
+/// returns how many were claimed or skipped. A claimed email counts once for each of its addresses.
+/// Emails with expired codes are skipped. A project's own mail server gets at most [`CONNECTIONS`]
+/// emails of the queue at a time. After [`SHARE`], the other emails stay queued. They also stay
+/// queued once the mail service stops accepting emails: the turn then ends after [`COOLDOWN`],
+/// refused emails do not count, and their tokens are returned. From then on, a turn begins with a
+/// single email, and continues only if the mail service accepts it ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -82,8 +81,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::read(app, &rows).await?;
-        // If the project's mail server was set or removed meanwhile, this turn is not for the right
-        // sender.
+        // If the project's mail server has been set or removed in the meantime, this turn is for
+        // the wrong sender.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -135,7 +134,8 @@ struct SendingRun<'a> {
 /// same time are written together.
 async fn send_all(sending: &SendingRun<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     let SendingRun { app, parties, until, .. } = *sending;
-    // Rendering may be slow, so it comes before the claim: an edit meanwhile takes precedence.
+    // Rendering may be slow, so it comes before the claim: an edit in the meantime takes
+    // precedence.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     // Emails that were not rendered in time stay queued.
@@ -234,7 +234,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the project's own mail server, if any.
+/// The sender of a project's emails, and the project's own mail server, if it has one.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

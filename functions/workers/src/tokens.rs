@@ -43,7 +43,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// Spends tokens on the first of these emails, as many as may be sent now, and returns these
-    /// emails. An email to several addresses takes further tokens; if the bucket has too few, the
+    /// emails. An email to several addresses takes more tokens; if the bucket has too few, the
     /// project owes the rest.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();
@@ -65,8 +65,8 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Returns the tokens of emails that were not sent, for example because they had expired, were
-    /// edited or claimed by another worker meanwhile, the time was up or their task failed. `sent`
+    /// Returns the tokens of emails that were not sent, for example because they had expired, had
+    /// since been edited or claimed by another worker, the time was up or their task failed. `sent`
     /// counts an email once for each of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));

@@ -22,17 +22,18 @@ use crate::{chain, recount};
 
 /// How many entries of a batch are added at the same time.
 const SIDE_BY_SIDE: usize = 16;
-/// A carried entry from before then does not come from the stream, which keeps changes for a day.
+/// Carried entries older than this do not come from the stream, which keeps changes for a day.
 const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
-/// How long a batch is tried again because a project in it cannot be linked: other projects wait.
+/// How long to retry a batch because a project in it cannot be linked; the other projects have to
+/// wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
 /// Adds the entries that new sessions in an event of the stream carry to their trails, and links
 /// the new entries of all projects in the event. Returns how many were linked.
 ///
 /// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
-/// batch. A project that cannot be linked fails it only while the batch is young: the entries are
-/// linked with the project's next ones.
+/// batch. A project that cannot be linked fails the batch only while the batch is young; after
+/// that, the entries are linked together with the project's next ones.
 pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     let records = records(event);
     let began_at = records.first().map_or(Timestamp::MAX, |record| record.at);
@@ -47,15 +48,15 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
 
 /// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
 /// that shares its table with functions. Its own sessions carry none. Fails only if an entry cannot
-/// be added: a project that cannot be linked must not hold up the webhooks of others.
+/// be added: one project that cannot be linked must not hold up the webhooks of others.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
     Ok(())
 }
 
-/// Links the new entries of these projects, each since the time given ([`link_since`]). Returns how
-/// many were linked, and the last error; errors are logged.
+/// Links the new entries of these projects, each from the given time on ([`link_since`]). Returns
+/// how many were linked, and the last error; errors are logged.
 async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (usize, Option<store::Error>) {
     let (mut linked, mut failed) = (0, None);
     for (project, since) in since {
@@ -109,8 +110,8 @@ pub async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error>
     link_since(app, project, None).await
 }
 
-/// Like [`link`]. With `since`, entries since then are linked even if later ones have links: those
-/// that were added late.
+/// Like [`link`]. With `since`, entries from then on are linked even if later ones already have
+/// links, because they were added late.
 async fn link_since(app: &App, project: &ProjectId, since: Option<Timestamp>) -> Result<usize, store::Error> {
     let linked = chain::link(app, project, since).await?;
     let totals = if linked > 0 { Some(app.store.totals(project).await?) } else { None };

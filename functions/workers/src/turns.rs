@@ -10,10 +10,11 @@ pub(crate) const CHUNK: usize = 50;
 /// Maximum number of queues of projects with their own mail server served at the same time: emails
 /// are in memory while they are sent.
 const OWN: usize = 16;
-/// Maximum number of entries prepared, and so in memory, at the same time.
+/// Maximum number of entries that are being prepared, and are therefore in memory, at the same
+/// time.
 const PREPARED: usize = 100;
-/// Maximum number of slow projects at the same time whose entries are prepared or whose emails are
-/// sent through the deployment's sender. They wait for the same renderer.
+/// Maximum number of slow projects whose entries are being prepared, or whose emails are being sent
+/// through the deployment's sender, at the same time. They wait for the same renderer.
 const SLOW: usize = 4;
 /// After this time, a task does not start another chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
@@ -21,8 +22,8 @@ pub(crate) const SHARE: Duration = Duration::from_secs(1);
 pub(crate) const COOLDOWN: Duration = Duration::from_secs(1);
 
 /// Whose turn it is to prepare entries or to send. Emails through the deployment's sender do not
-/// wait for the mail servers of projects, which may be slow, or, unless their own project is slow,
-/// for slow templates.
+/// wait for the mail servers of projects, which may be slow. Unless their own project is slow, they
+/// do not wait for slow templates either.
 pub(crate) struct Turns {
     /// A permit for each entry.
     prepare: Semaphore,
@@ -43,8 +44,8 @@ impl Turns {
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, tasks get no more turns and start no more chunks. Started chunks are still
-    /// prepared, or claimed and sent.
+    /// From now on, tasks get no more turns and start no more chunks. Chunks already started are
+    /// still prepared, or claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
             turns.close();

@@ -20,8 +20,8 @@ pub struct Wake {
 
 impl Wake {
     /// For the function named in the environment variable `name`; `None` if the variable is not
-    /// set: then only the schedule starts the function. Fails if an AWS setting is missing, or the
-    /// file in `SSL_CERT_FILE` cannot be read or parsed.
+    /// set, in which case only the schedule starts the function. Fails if an AWS setting is
+    /// missing, or the file in `SSL_CERT_FILE` cannot be read or parsed.
     pub fn from_env(name: &'static str) -> Result<Option<Self>, Error> {
         let Some(function) = variable(name) else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);

@@ -55,7 +55,7 @@ pub fn email(html: &str) -> Response {
     (protected(EMAIL_POLICY), Html(format!("<!doctype html><base target=\"_blank\">{html}"))).into_response()
 }
 
-/// Serves a file of the front end. The files are public, as they contain no data.
+/// Serves a file of the front end. The files are public, because they contain no data.
 pub async fn asset(Path((asked, name)): Path<(String, String)>) -> Response {
     let Some(asset) = Asset::find(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let cache = if asked == version() { "public, max-age=31536000, immutable" } else { "no-cache" };

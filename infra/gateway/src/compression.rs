@@ -1,6 +1,6 @@
 //! Compression of public responses, for clients that accept gzip.
 //!
-//! Only responses that any cache may store are compressed: they contain neither secrets nor client
+//! Only responses that any cache may store are compressed: these contain neither secrets nor client
 //! input, so their size reveals nothing (BREACH).
 
 use std::io::Write as _;
@@ -39,7 +39,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= MIN_BYTES => {
             if is_head {
-                // HEAD has no body to compress, so the compressed length is unknown.
+                // A response to HEAD has no body to compress, so the compressed length is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;
@@ -64,7 +64,7 @@ async fn gzip(response: Response) -> Response {
 }
 
 /// Compresses with gzip, without a timestamp, so that the result is deterministic. Even the fastest
-/// level shrinks the API's OpenAPI document by nine tenths.
+/// level shrinks the OpenAPI document by nine tenths.
 fn smaller(body: &Bytes) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body)?;

@@ -37,11 +37,11 @@ impl Damage {
 }
 
 /// Rejects a file in which [`check`] finds damage. A file that cannot be opened for another reason
-/// is accepted here: the code that opens it later reports the reason.
+/// is accepted here; the code that opens it later reports the reason.
 pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
     match check(path) {
         Ok(found) if found == "ok" => Ok(()),
-        // SQLite's report begins with a heading; the last line names the fault.
+        // SQLite's report begins with a heading; the last line names the damage.
         Ok(found) => Err(Damage::new(path, found.lines().last().unwrap_or_default().to_owned())),
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Err(Damage::new(path, error.to_string())),
@@ -50,8 +50,8 @@ pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
     }
 }
 
-/// `SQLite`'s verdict on a file: `ok`, or the first fault. The file is opened read-only. In a file
-/// larger than [`CHECKED`], only the schema is read.
+/// `SQLite`'s verdict on a file: `ok`, or the first damage found. The file is opened read-only. In
+/// a file larger than [`CHECKED`], only the schema is read.
 fn check(path: &Path) -> rusqlite::Result<String> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(TIMEOUT)?;

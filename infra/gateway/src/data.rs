@@ -53,7 +53,7 @@ impl Data {
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
-        // Fail here with a clear message if the folder is unusable, not at the first request.
+        // If the folder cannot be used, fail here with a clear message, not at the first request.
         data.close().with_context(|| format!("cannot write to the data folder {}", folder.display()))?;
         Ok(data)
     }
@@ -67,8 +67,8 @@ impl Data {
         Ok(data)
     }
 
-    /// Makes the folder private and keeps it out of Git. If it also contains other programs' files,
-    /// only the gateway's own are made private, and Git does not ignore the folder.
+    /// Makes the folder private and keeps it out of Git. If it also contains files of other
+    /// programs, only the gateway's own are made private, and Git does not ignore the folder.
     fn close(&self) -> std::io::Result<()> {
         let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
         let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));
@@ -221,8 +221,8 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only its owner can enter, regardless of the umask. Leaves an existing
-/// folder unchanged.
+/// Creates a folder that only its owner can enter, whatever the umask. Leaves an existing folder
+/// unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -231,8 +231,8 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file, created if missing, and makes it readable to its owner only, regardless of the
-/// umask.
+/// Opens a file, creating it if it is missing, and makes it readable only to its owner, whatever
+/// the umask.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;

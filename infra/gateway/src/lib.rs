@@ -1,7 +1,7 @@
 //! All of Gatelet in one process on one port: the same handlers on an embedded DynamoDB engine,
 //! with an inbox instead of SES.
 //!
-//! For development, tests and single-machine installations; beyond that, the same code runs on
+//! For development, tests and installations on a single machine; beyond that, the same code runs on
 //! Lambda and DynamoDB.
 
 pub mod aws;

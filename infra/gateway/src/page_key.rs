@@ -1,5 +1,5 @@
 //! The page key. The console, the inbox and the outbox require this key and a local connection;
-//! `--remote-pages` admits other connections, too.
+//! `--remote-pages` admits other connections too.
 //!
 //! A local connection proves too little: requests look local if they are forwarded by a proxy, a
 //! relay or `ssh -R` that does not identify itself. The key proves access to the gateway's terminal
@@ -8,7 +8,7 @@
 //!
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
 //! gateway's port and contains a digest of key and port: another server on this machine that
-//! receives it does not learn the key. As that server could still replay the cookie, the cookie
+//! receives it does not learn the key. But that server could still replay the cookie, so the cookie
 //! gives no access to the project's keys: for those, the console sends a token from its storage,
 //! which belongs to one port.
 
@@ -101,7 +101,7 @@ impl PageKey {
     }
 }
 
-/// The port as seen by the browser, because a container or tunnel may map it.
+/// The port as the browser sees it, because a container or tunnel may map it.
 fn port(host: &str) -> u16 {
     host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
 }

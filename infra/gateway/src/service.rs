@@ -61,7 +61,7 @@ impl Service {
         Self::build(parts, Extent::Public)
     }
 
-    /// A gateway whose console requires a sign-in if it has no private pages.
+    /// A gateway; if it has no private pages, its console requires a sign-in.
     pub fn with_console(parts: Parts) -> Self {
         Self::build(parts, Extent::Console)
     }
@@ -76,17 +76,17 @@ impl Service {
         let operations = with_fallbacks(operations.into_router(), fallback.clone(), fallback);
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
-        // `as_received` wraps the whole router, as it must normalize paths before routes are
+        // `as_received` wraps the whole router, because it must normalize paths before routes are
         // matched.
         let router = Router::new().fallback_service(router.map_request(as_received));
         let router = router.layer(from_fn(compressed)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker, which delivers emails to the inbox or to the project's own mail
-    /// server, if any. When `stop` changes, the worker completes the current step and the emails it
-    /// has begun to send, then stops. With `sends_alone` (no other process sends emails), it first
-    /// settles the emails that a killed worker left unfinished.
+    /// Starts the outbox worker, which delivers emails to the inbox or, if the project has its own
+    /// mail server, to that server. When `stop` changes, the worker completes the current step and
+    /// the emails it has begun to send, then stops. With `sends_alone` (no other process sends
+    /// emails), it first resolves the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ProjectMailer { own: smtp, deployments: self.inbox.clone() };
@@ -115,8 +115,8 @@ impl Service {
     }
 }
 
-/// Settles emails left unfinished by an earlier process by looking them up in the inbox. If this
-/// fails, they wait until their leases expire.
+/// Resolves emails that an earlier process left unfinished, by looking them up in the inbox. If
+/// this fails, they wait until their leases expire.
 async fn recover(app: &App, inbox: &Inbox) {
     let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "cannot query the inbox")).ok();
     match workers::recovery::recover(app, &arrived).await {
@@ -127,8 +127,8 @@ async fn recover(app: &App, inbox: &Inbox) {
 }
 
 /// How long the outbox worker waits before it sends a new email. Otherwise, rendering and sending
-/// would delay the response to the request, and so distinguish a known address from an unknown one,
-/// which gets no email.
+/// would delay the response to the request, and thus distinguish a known address from an unknown
+/// one, which gets no email.
 const APART: Duration = Duration::from_millis(25);
 /// How often the deletion worker looks for unfinished deletions.
 const ENDINGS: Duration = Duration::from_secs(10);
@@ -162,8 +162,8 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, as DynamoDB does itself. It stops when `stop`
-    /// changes.
+    /// Starts the task that deletes expired items, which DynamoDB does automatically. It stops when
+    /// `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
         tokio::spawn(async move {
@@ -208,8 +208,8 @@ const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
     /// Starts the worker that links the entries of audit trails into their chains: first in all
-    /// projects, as an earlier process may have been killed before linking, then in projects with
-    /// new entries. When `stop` changes, it links the remaining entries and stops.
+    /// projects, because an earlier process may have been killed before linking, then in projects
+    /// with new entries. When `stop` changes, it links the remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -292,7 +292,7 @@ impl Service {
 }
 
 /// Records the events of the next changes and begins due deliveries. Returns whether there were
-/// changes, as more may follow.
+/// changes, because more may follow.
 async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();

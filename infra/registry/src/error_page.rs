@@ -7,7 +7,6 @@ use axum::response::{IntoResponse, Response};
 use errors::ErrorCode;
 use http::StatusCode;
 
-/// The path of the page.
 pub(crate) const PATH: &str = "/docs/errors";
 
 pub(crate) fn show() -> Response {

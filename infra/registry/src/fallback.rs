@@ -1,11 +1,11 @@
 //! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about
-//! errors and, if the operator wants it, the console. If a path has only GET, API Gateway sends all
-//! its requests to the operation's function, which answers other methods in the same way
+//! errors and, if the operator has enabled it, the console. If a path has only GET, API Gateway
+//! sends all its requests to the operation's function, which answers other methods in the same way
 //! ([`api::http::one_operation`]).
 //!
-//! API Gateway itself would answer a wrong method with 404, so the template points its route
-//! `$default` to this function. The gateway uses the same handler. The Lambda knows the routes of
-//! all operations, but links none of their handlers.
+//! API Gateway itself would answer a wrong method with 404, so the template's route `$default`
+//! leads to this function. The gateway uses the same handler. The Lambda knows the routes of all
+//! operations, but links none of their handlers.
 
 use api::content::Problem;
 use api::http::{Interface, fallback_router, with_allow};
@@ -49,12 +49,13 @@ fn slip(method: &Method, path: &str) -> PathSlip {
     nearest(routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
 }
 
-/// The fallback of a deployment, with the console if the operator wants it (`GATELET_CONSOLE=on`).
+/// The fallback of a deployment, with the console if the operator has enabled it
+/// (`GATELET_CONSOLE=on`).
 pub fn deployment_router(app: &App) -> axum::Router<App> {
     if settings::has_console() { with_console(router(app)) } else { router(app) }
 }
 
-/// Adds the console. Its page and files are public, as they contain no secrets; anything else
+/// Adds the console. Its page and files are public, because they contain no secrets; anything else
 /// requires a sign-in.
 pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
     fallback.merge(web_console::serve::router().with_state(()))

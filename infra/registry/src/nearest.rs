@@ -1,15 +1,15 @@
-//! Finds the operation probably meant by a request for an unknown path.
+//! Finds the operation that a request for an unknown path probably meant.
 //!
-//! The answer names the route, and never repeats any part of the request. A search takes well below
-//! a millisecond, however long the path: a path longer than a route's cannot mean it, and words of
-//! very different lengths are not compared.
+//! The answer names the route, and never repeats any part of the request. A search takes well under
+//! a millisecond, however long the path: a path longer than a route's cannot mean that route, and
+//! words of very different lengths are not compared.
 
 use api::http::Route;
 use http::Method;
 
 /// The maximum number of changes between a path and the intended route.
 const MAX_CHANGES: usize = 4;
-/// How many changes a missing segment counts as, so that a path may lack `/api/v1`.
+/// How many changes a missing segment counts as; low enough that a path may lack `/api/v1`.
 const MISSING: usize = 2;
 
 /// The route with the fewest changes from a path; among equals, one with the request's method, then
@@ -33,8 +33,8 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// How many changes turn a path's segments into a route's, up to `max`. The word before a
-/// parameter must not be missing (`after_gap`), as a parameter takes any value.
+/// How many changes turn a path's segments into a route's, up to `max`. The word before a parameter
+/// must not be missing (`after_gap`), because a parameter takes any value.
 fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Option<usize> {
     let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
     let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, max.checked_sub(MISSING)?, true)? + MISSING));
@@ -46,7 +46,7 @@ fn changes(given: &[&str], route: &[&str], max: usize, after_gap: bool) -> Optio
 }
 
 /// How many characters must be added, removed or replaced to turn a word into a route's, ignoring
-/// case; `None` for more than a quarter of them.
+/// case; `None` if it is more than a quarter of them.
 fn edits(given: &str, own: &str) -> Option<usize> {
     let max = own.len().div_ceil(4);
     if given.len().abs_diff(own.len()) > max {

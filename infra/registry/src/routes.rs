@@ -44,8 +44,8 @@ pub(crate) fn methods(path: &str) -> Vec<Verb> {
 }
 
 /// The interface whose errors apply to a path that may match no operation: the interface of the
-/// routes in its section. Without routes there, API paths belong to the product, and all others to
-/// the site.
+/// routes in its section. If there are none, API paths belong to the product, and all other paths
+/// to the site.
 pub fn interface(path: &str) -> Interface {
     let is_api = path == "/api" || path.starts_with("/api/");
     let otherwise = if is_api { Interface::Product } else { Interface::Content };

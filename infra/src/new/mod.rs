@@ -36,7 +36,7 @@ impl NewOperation {
         let library = changed(functions.join("src/lib.rs"), |source| {
             lists::with_operation(&lists::with_module(source, &format!("pub mod {module};")), &module)
         })?;
-        // An area's tests are in a folder with a `mod.rs`, or in a file next to a folder.
+        // The tests of an area are in a folder with a `mod.rs`, or in a file next to a folder.
         let list = [tests.join(area).join("mod.rs"), tests.join(format!("{area}.rs"))].into_iter().find(|path| path.exists());
         let list = list.with_context(|| format!("tests/api has neither {area}/mod.rs nor {area}.rs"))?;
         files.extend([library, changed(list, |source| Ok(lists::with_module(source, &format!("mod {module};"))))?]);

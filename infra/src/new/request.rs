@@ -144,7 +144,7 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The segments of a path without parameter names, as routes must differ in more than these.
+/// The segments of a path without parameter names, because routes must differ in more than these.
 fn shape(path: &str) -> Vec<&str> {
     path.split('/').map(|segment| if parameter(segment).is_some() { "{}" } else { segment }).collect()
 }

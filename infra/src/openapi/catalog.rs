@@ -1,4 +1,5 @@
-//! Every error code of both APIs, with status and explanation, as on the page that errors link to.
+//! Every error code of both APIs, with its status and explanation, as on the page that errors link
+//! to.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Adds `additionalProperties: false`, missing from derived schemas, to objects that may have no
+//! Adds `additionalProperties: false`, which derived schemas lack, to objects that may have no
 //! other fields.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::{RefOr, Schema};
 
 /// Closes the named schemas that `roots` refer to, directly or not. Parts of an `allOf` stay open,
-/// as a closed part would reject the other parts' fields.
+/// because a closed part would reject the other parts' fields.
 pub(super) fn close_reachable<'a>(components: &mut BTreeMap<String, RefOr<Schema>>, roots: impl Iterator<Item = &'a RefOr<Schema>>) {
     let mut seen = BTreeSet::new();
     let mut waiting: Vec<String> = roots.flat_map(names).collect();

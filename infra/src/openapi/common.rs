@@ -1,5 +1,5 @@
 //! Errors shared by operations: those returned by the layers and extractors of an interface, such
-//! as the access-level check. A route lists only its operation's additional errors.
+//! as the access-level check. A route lists only the additional errors of its operation.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ const LIMIT: &[&str] = &["RATE_LIMITED"];
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
 /// Every code that an operation may return: the codes that its route lists, and the shared ones.
-/// Empty for operations for agents, which have JSON-RPC's errors.
+/// Empty for operations for agents, which have the errors of JSON-RPC.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
@@ -90,7 +90,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     groups
 }
 
-/// The status of a code in the interface's catalog; `None` if the catalog lacks it.
+/// The status of a code in the interface's catalog; `None` if it is not in the catalog.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),

@@ -20,7 +20,7 @@ pub(super) const PRODUCT: &str = "ProductError";
 /// The name of the schema for OAuth errors (`BodyRule::OauthForm`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
-/// The description of `details`. It names no properties, because generated clients would drop all
+/// The description of `details`. Names no properties, because generated clients would drop all
 /// others.
 const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
                        have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
@@ -91,7 +91,7 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
 }
 
 /// The schema of a code: an enumeration described by each code's status and the fields of its
-/// details. Sorted by name, so that rows may move within the source.
+/// details. Sorted by name, so that rows can be moved within the source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
     let mut entries = catalog::entries();

@@ -69,7 +69,8 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
     };
     let (mut path, query) = (of(&operation.description.path, ParameterIn::Path), of(&operation.description.query, ParameterIn::Query));
-    // If a handler parses its path itself, there is no type for it, but the route has the names.
+    // If a handler parses its path itself, there is no type for the path, but the route has the
+    // names.
     for name in path_names(operation.route.path) {
         if !path.iter().any(|parameter| parameter.name == name) {
             let text = ObjectBuilder::new().schema_type(Type::String);
@@ -140,7 +141,7 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
 fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
     let mut answers = errors_by_status(operation);
     let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-    // Operations opened in a browser may also return errors as pages.
+    // Operations that are opened in a browser may also return errors as pages.
     if let Some(page) = operation.description.text.filter(|media_type| *media_type == "text/html") {
         for answer in answers.values_mut() {
             answer.content.insert(page.to_owned(), text().into());
@@ -220,7 +221,7 @@ fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
     let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
-        // A code without a status is missing from the catalogs, which the contract tests report.
+        // A code without a status is missing from the catalogs; the contract tests report that.
         if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);
         }

@@ -31,8 +31,8 @@ fn described(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// The types without additional fields: bodies, except the few that ignore unknown fields, and
-/// responses of the content API. Responses of the product API may get new fields.
+/// The types that allow no additional fields: bodies, except the few that ignore unknown fields,
+/// and responses of the content API. Responses of the product API may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &SchemaParts> {
     let is_content = operation.route.interface == Interface::Content;
     operation
@@ -82,7 +82,7 @@ impl Schemas {
     }
 
     /// The schema of a body or a response: a reference by name, or inline. With `closed`, an inline
-    /// schema allows only its listed fields; named schemas are already closed.
+    /// schema allows only the listed fields; named schemas are already closed.
     pub(super) fn whole(&self, described: &SchemaParts, closed: bool) -> RefOr<Schema> {
         if !self.inline.contains(&described.name) {
             return RefOr::Ref(Ref::from_schema_name(&described.name));

@@ -56,7 +56,7 @@ fn all_of(keys: &[&str]) -> SecurityRequirement {
     keys.iter().fold(always, |requirement, key| requirement.add(*key, [""; 0]))
 }
 
-/// The combinations of headers that prove an access level; any one suffices.
+/// The combinations of headers that prove an access level; any one of them is enough.
 pub(super) fn requirements(level: Option<Level>) -> Vec<SecurityRequirement> {
     let (client, server, admin) = (["publishableClientKey"], ["secretServerKey"], ["superSecretAdminKey"]);
     let with_user = ["publishableClientKey", "accessToken"];

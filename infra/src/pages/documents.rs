@@ -78,7 +78,7 @@ impl Document {
         )
     }
 
-    /// The text of the document as HTML, with its links and the broken ones.
+    /// The text of the document as HTML, with lists of its links and of broken links.
     pub fn html(&self, api_url: &str) -> RenderedDocument {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
@@ -102,7 +102,7 @@ pub(super) fn groups() -> impl Serialize + use<> {
         let is_first = |name: &str| ["index", "contract"].iter().any(|first| name.ends_with(first));
         documents.sort_by_key(|document| (!is_first(document.name), !document.name.ends_with("getting-started"), document.name));
         let mut name = folder.replace(['-', '/'], " ");
-        // "api" is an abbreviation, so capitalize all of it.
+        // "api" is an abbreviation, so all of it is capitalized.
         let initial = if name == "api" { ..3 } else { ..1 };
         name.get_mut(initial).map(str::make_ascii_uppercase);
         Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
@@ -118,7 +118,8 @@ pub struct RenderedDocument {
     pub anchors: Vec<String>,
     /// The links to documents and their sections, as on pages.
     pub links: Vec<String>,
-    /// Links to neither a document nor a website, and pictures outside `docs/pictures/`.
+    /// Links that lead neither to a document nor to a website, and pictures outside
+    /// `docs/pictures/`.
     pub broken: Vec<String>,
 }
 
@@ -211,7 +212,7 @@ fn target(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'sta
     target.into()
 }
 
-/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, as pages load
+/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, because pages load
 /// pictures only from this service.
 fn source(url: &str, name: &str, rendered: &mut RenderedDocument) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));

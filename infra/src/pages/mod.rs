@@ -1,5 +1,5 @@
-//! The look of pages: a common layout with navigation, a stylesheet, and the pages' templates, from
-//! `infra/pages/`.
+//! How pages look: a common layout with navigation, a stylesheet, and the templates of the pages,
+//! from `infra/pages/`.
 //!
 //! Except for the console, pages are HTML that works without scripts; scripts add copy buttons,
 //! relative times and live updates. Pages load only files of this service, such as
@@ -77,7 +77,7 @@ impl Link {
 
 /// Renders pages.
 pub struct Frame {
-    /// The templates, loaded for the first page, not at every start.
+    /// The templates, which are loaded for the first page, not at every start.
     environment: LazyLock<anyhow::Result<Environment<'static>>>,
     navigation: Vec<Entry>,
 }
@@ -100,7 +100,7 @@ impl Frame {
         Self::beginning_with(if has_private { &PRIVATE } else { &[] })
     }
 
-    /// Creates a frame with these navigation entries before the public pages'.
+    /// Creates a frame with these navigation entries before those of the public pages.
     pub fn beginning_with(entries: &[Entry]) -> Self {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }

@@ -76,8 +76,8 @@ fn kind(schema: &Value) -> &str {
         Value::String(kind) => kind,
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null"),
         _ if schema["items"].is_object() => "array",
-        // A choice between schemas has the kind of the first that is not `null`; if that is an
-        // object or a reference, it counts as an object.
+        // A choice between schemas is of the same kind as the first that is not `null`; if that is
+        // an object or a reference, it counts as an object.
         _ => match chosen(schema).map(kind) {
             Some(kind) if kind != "object" && chosen(schema).is_some_and(|choice| choice["$ref"].is_null()) => kind,
             _ => "object",

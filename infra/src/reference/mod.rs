@@ -66,7 +66,6 @@ impl Reference {
         self.len() == 0
     }
 
-    /// The ids of all operations.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
     }

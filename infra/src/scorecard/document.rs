@@ -37,7 +37,7 @@ impl Scorecard {
 }
 
 impl Standard {
-    /// The standard's rows, grouped for counting: by level, or all together.
+    /// The rows of the standard, grouped for counting: by level, or all together.
     fn counted(&self) -> Vec<(String, Vec<&Requirement>)> {
         if !self.counts_levels {
             return vec![(self.name.clone(), self.requirements.iter().collect())];

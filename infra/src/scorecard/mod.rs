@@ -3,8 +3,8 @@
 //!
 //! `infra/security/standards.toml` has the facts: the ids and levels of each standard's
 //! requirements. A file per standard next to it has a row for each requirement, in the project's
-//! own words. [`Scorecard::problems`] checks that no requirement is missing, and that each one
-//! called met has an existing test. [`Scorecard::document`] renders the page.
+//! own words. [`Scorecard::problems`] checks that no requirement is missing, and that each
+//! requirement marked as met has an existing test. [`Scorecard::document`] renders the page.
 
 mod document;
 mod named_test;

@@ -40,8 +40,8 @@ impl Bucket {
         succeeded(&self.send(request).await?, "put", key)
     }
 
-    /// The bytes of an object; `None` if it does not exist, or if S3 denies access to it: without
-    /// the permission to list objects, S3 answers `AccessDenied` for missing objects.
+    /// The bytes of an object; `None` if it does not exist, or if S3 denies access to it: to
+    /// callers that may not list objects, S3 answers `AccessDenied` for missing ones.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         let answer = self.send(request("GET", key, SdkBody::empty())?).await?;
         if answer.status().as_u16() == 404 || code(&answer) == Some("AccessDenied") {

@@ -42,8 +42,8 @@ impl Service {
         format!("https://{host}.{region}.{suffix}")
     }
 
-    /// The environment's replacement for the service's regional URL, from the same variables that
-    /// AWS's SDKs read; `None` if they are not set.
+    /// The URL that the environment sets in place of the service's regional one, in the variables
+    /// that AWS's SDKs also read; `None` if they are not set.
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",

@@ -2,7 +2,7 @@
 //!
 //! The SDK's clients pass each call through an orchestrator, which assembles parts that never
 //! change here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even
-//! if they are off. This took half the time of a call and a fifth of the size of each function
+//! if they are off. That took half of each call's time and a fifth of each function's size
 //! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serializes the
 //! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
 //! Timeouts and retries are up to the caller and the connector.
@@ -109,7 +109,7 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
-/// A service in this process that answers calls without HTTP, such as an embedded engine.
+/// A service that answers calls in this process, without HTTP, such as an embedded engine.
 pub trait InProcess: Debug + Send + Sync {
     /// What a call returns. `None` if the call must use HTTP, either because the service does not
     /// answer this operation in the process, or because the call fails and its error must come from
@@ -131,14 +131,14 @@ impl Client {
         Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http), in_process: None }
     }
 
-    /// This client, with `service` answering the calls that it can.
+    /// This client, but with `service` answering the calls that it can.
     #[must_use]
     pub fn answered_by(self, service: Arc<dyn InProcess>) -> Self {
         Self { in_process: Some(service), ..self }
     }
 
-    /// The answer of the service in this process to a request unknown to the SDK, or the request if
-    /// it does not answer.
+    /// The in-process service's answer to a request unknown to the SDK; returns the request if it
+    /// does not answer.
     pub fn in_process<R, A>(&self, request: R) -> Result<A, R>
     where
         R: Any + Debug + Send + Sync,
@@ -244,8 +244,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// Why an answered call failed: the error in the answer or, if the answer cannot be parsed, the
-/// parser's error.
+/// Why an answered call failed: the error in the answer, or the parser's error if the answer cannot
+/// be parsed.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> CallError<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

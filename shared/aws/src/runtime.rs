@@ -28,7 +28,7 @@ const VERSION: &str = "/2018-06-01/runtime/invocation";
 const ID: &str = "lambda-runtime-aws-request-id";
 /// The header with Lambda's deadline for the answer.
 const DEADLINE: &str = "lambda-runtime-deadline-ms";
-/// The header that the response repeats, so that Lambda does not take it for the response to an
+/// The header that the response repeats, so that Lambda does not mistake it for the response to an
 /// earlier event.
 const INVOCATION: &str = "lambda-runtime-invocation-id";
 /// The header with the kind of an error.
@@ -46,7 +46,8 @@ pub struct Event {
     invocation: Option<HeaderValue>,
 }
 
-/// Runs the `main` of a function on this thread alone, as an instance handles one event at a time.
+/// Runs the `main` of a function on this thread alone, because an instance handles one event at a
+/// time.
 ///
 /// # Errors
 /// `main` fails, or the system does not provide what the reactor needs.
@@ -100,7 +101,7 @@ impl RuntimeApi {
     async fn next(&mut self) -> Result<Event, Error> {
         let (parts, body) = loop {
             let response = self.exchange(Method::GET, "/next", HeaderMap::new(), Bytes::new()).await?;
-            // Emulators may not have an event for some time.
+            // In an emulator, it may take a while until there is an event.
             if response.status() != StatusCode::NO_CONTENT {
                 break response.into_parts();
             }
@@ -222,8 +223,8 @@ mod tests {
         )
     }
 
-    /// Serves `events` events, closing the connection after each request in `closing`, and then has
-    /// no more. Returns the connections made and the posts received.
+    /// Serves `events` events and then no more, closing the connection after each request in
+    /// `closing`. Returns the connections made and the posts received.
     async fn given(events: usize, closing: &[usize], post: &str, prefix: &str) -> (usize, Vec<(String, String)>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let api = RuntimeApi::at(&format!("{}{prefix}", listener.local_addr().unwrap()));

@@ -19,7 +19,7 @@ use crate::{Client, Endpoint, Request, Service};
 
 const REGION: &str = "eu-central-1";
 
-/// A connector that keeps the request instead of sending it.
+/// A connector that stores the request instead of sending it.
 #[derive(Debug, Clone, Default)]
 struct RecordingConnector(Arc<Mutex<Option<HttpRequest>>>);
 

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 
 use crate::deployment_secret::DeploymentSecret;
 
-/// The maximum number of keys that an instance caches: during a rotation, enough for the four
-/// audiences of 128 projects.
+/// The maximum number of keys that an instance caches: enough for the four audiences of 128
+/// projects during a rotation.
 const KEPT_KEYS: usize = 1024;
 
 /// The keys of a deployment.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 
-/// How deeply lists of placeholders are nested; limited so that a walk through all of them ends.
+/// How deeply lists of placeholders are nested; limited so that walking through them ends.
 const DEPTH: u8 = 4;
 
 /// The variables of an email, with placeholders for those without a value.

@@ -21,7 +21,7 @@ pub(crate) fn is_mjml(document: &str) -> bool {
     starts_with(root(document), "<mjml")
 }
 
-/// The document from its document type on, or from its first element if it has none.
+/// The document from its document type on or, if it has none, from its first element on.
 fn before_type(document: &str) -> &str {
     let mut left = document;
     loop {

@@ -1,13 +1,13 @@
 //! Rendering in a separate process.
 //!
 //! Fuel bounds the number of a template's instructions, but one instruction may double a text, and
-//! an MJML compiler and an HTML parser recurse as deep as their input is nested. Only the operating
-//! system can bound memory, time and stack. So this program starts itself once more as a renderer,
-//! with a memory limit and without secrets, and kills it if an answer takes too long. A renderer
-//! renders one email after another. An email that crashes it costs a restart of a few milliseconds
-//! and gets the status `render-error`; the other emails of the request are still rendered.
+//! the MJML compiler and the HTML parser recurse as deeply as their input is nested. Only the
+//! operating system can bound memory, time and stack. So this program starts itself once more as a
+//! renderer, with a memory limit and without secrets, and kills it if an answer takes too long. A
+//! renderer renders one email after another. An email that crashes it costs a restart of a few
+//! milliseconds and gets the status `render-error`; the request's other emails are still rendered.
 //!
-//! No call occupies a renderer for long: it renders emails for at most about `SHARE`, and its
+//! No call occupies a renderer for long: it renders emails for about `SHARE` at most, and its
 //! caller tries the rest later. `turns` decides which call is next.
 
 use std::convert::Infallible;
@@ -33,12 +33,12 @@ const MAX_CPU_TIME: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MAX_MEMORY: u64 = 128 << 20;
-/// Attempts per email. An email that exceeded the time limit by itself is not tried again. Once an
-/// email of a request has failed, later ones get one attempt.
+/// Attempts per email. An email that exceeds the time limit on its own is not retried. After one
+/// email of a request has failed, the remaining ones get one attempt each.
 const MAX_ATTEMPTS: u32 = 2;
-/// How long one call may render emails before it leaves the renderer to others. An email in
-/// progress is still finished, and the first email always gets all its attempts, so that every call
-/// makes progress.
+/// How long one call may render emails before it must yield the renderer. It still finishes the
+/// email in progress, and its first email always gets all attempts, so that every call makes
+/// progress.
 const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
 /// The environment variable that marks a renderer process.
@@ -72,7 +72,7 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 
 /// Renders several emails of one project. Emails with the same sources are rendered together, so
 /// that the sources are compiled only once. The results are in the order of `jobs`; `None` for an
-/// email not rendered because others took too long. At least one email is rendered.
+/// email that was not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
     let mut results = vec![None; jobs.len()];
@@ -188,8 +188,8 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             if failures >= attempts {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
-                // The cause is probably the sources, not a slow machine, so each further email gets
-                // only one attempt.
+                // This is probably due to the sources, not to a slow machine, so each of the
+                // remaining emails gets only one attempt.
                 (attempts, failures) = (1, 0);
             }
         }
@@ -227,7 +227,7 @@ impl Renderer {
         Ok(true)
     }
 
-    /// The next answer; `read` holds bytes read but not returned yet.
+    /// The next answer; `read` holds the bytes read so far but not yet returned.
     fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, RendererError> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -270,7 +270,7 @@ impl Limit {
         Self { began: Instant::now(), used: cpu_time(renderer) }
     }
 
-    /// The time until the limit may be reached.
+    /// The time left until the limit could be reached.
     fn remaining(&self, renderer: &Child) -> Result<Duration, RendererError> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));

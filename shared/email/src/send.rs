@@ -38,8 +38,8 @@ pub struct Mail {
     /// URL that unsubscribes the recipient on a POST request without cookies or a confirmation (RFC
     /// 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
-    /// Whether this is one of the service's own emails, which are not written by a person and
-    /// should not get automatic answers such as out-of-office notices.
+    /// Whether this is one of the service's own emails, which nobody wrote by hand and which should
+    /// not get automatic replies such as out-of-office notices.
     pub is_automatic: bool,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
@@ -48,7 +48,7 @@ pub struct Mail {
 impl Mail {
     /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
-        // RFC 3834 §5: programs do not answer emails with this header.
+        // RFC 3834 §5: autoresponders do not reply to emails with this header.
         let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
         // RFC 8058: one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
@@ -107,13 +107,13 @@ pub mod tags {
     pub const ATTEMPT: &str = "gatelet-attempt";
 }
 
-/// Sends emails, each at most once: an unknown outcome is final.
+/// Sends emails, each at most once: if the outcome is unknown, the email is not retried.
 pub trait Mailer: Send + Sync {
     /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-    /// Whether the mail service has temporarily refused an email of the deployment and has not
-    /// accepted one since: then a single email tests whether it accepts others.
+    /// Whether the mail service has temporarily refused one of the deployment's emails and has not
+    /// accepted one since. If so, a single email tests whether it accepts emails again.
     fn is_refused(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 //!
 //! SES has no idempotency key: if the connection drops after the request was sent, SES may or may
 //! not have accepted the email, so the outcome is unknown and final. An email is retried only if
-//! SES temporarily refused it or never received the request.
+//! SES refused it temporarily or never received the request.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -52,7 +52,7 @@ impl Ses {
         let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
         match timeout(self.timeout, self.api.send_email(&request)).await {
             Ok(Ok(())) => {
-                // Other emails, sent at the same time, may have been refused.
+                // Other emails sent at the same time may have been refused.
                 if was_refused {
                     self.is_refused.store(false, Ordering::Relaxed);
                 }

@@ -32,7 +32,7 @@ pub enum Error {
     /// The request could not be serialized, addressed or signed.
     #[error("the request could not be built or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
-    /// The request may or may not have reached SES: see the connector's reason.
+    /// The request may or may not have reached SES; see the connector's reason for more.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
     /// SES answered, but the response was cut off or cannot be parsed.

@@ -1,5 +1,5 @@
-//! Names the variable that a template uses but its context lacks. The engine reports only the line;
-//! authors need the name.
+//! Names the variable that a template uses but its context lacks. The engine reports only the line,
+//! but authors need the name.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use minijinja::{Environment, Error, ErrorKind, Template, Value};
 
 /// Largest edit distance of a suggested name.
 const NEAR: usize = 2;
-/// Longest name to compare, in bytes: the time grows with the product of both lengths.
+/// Longest name to compare, in bytes: the time grows with the product of the two lengths.
 const MAX_COMPARED: usize = 64;
 
 /// Stands for `user` if the recipient is not a user. It is false in a condition, and its fields are
@@ -32,7 +32,7 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variable that made a template fail, if the source shows it: it occurs in the line of
+/// Names the variable that made a template fail, if the source shows it: one that is in the line of
 /// the error, but not in the context.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,

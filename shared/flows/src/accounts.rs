@@ -33,7 +33,7 @@ const BUDGET: Duration = Duration::from_secs(6);
 #[derive(Debug, Default)]
 pub struct ExtraWrites(pub Vec<Write>);
 
-/// The team that a user has selected; `None` if there is none, or if it no longer exists.
+/// The team that a user has selected; `None` if none is selected, or if it no longer exists.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
     match user.selected_team_id {
         Some(team) => Ok(table.team(project, team).await?.map(|row| row.team)),
@@ -83,7 +83,7 @@ pub async fn change_read(
 
 /// Like [`change_read`], on behalf of the caller of `context`. Each attempt checks the caller's
 /// access again. The owner is notified of changes to how the user signs in. The first authenticator
-/// app counts as proved in the session that sets it up, and ends the user's other sessions if the
+/// app counts as proved in the session that sets it up. It ends the user's other sessions if the
 /// project requires two factors of the user. A client's change that invalidates codes for an
 /// unverified email address counts towards a rate limit.
 pub async fn change_as(

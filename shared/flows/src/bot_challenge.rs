@@ -114,8 +114,8 @@ impl AdmittedRequest<'_> {
     }
 }
 
-/// The tallies of the requests from `place`, and of both kinds of requests to `project`: starts of
-/// OAuth flows, and the other guarded operations.
+/// The tallies of the requests from `place`, and of both kinds of requests to `project`: those that
+/// start OAuth flows, and those to the other guarded operations.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
 }
@@ -124,7 +124,7 @@ fn usual_here(app: &App, project: &Project, operation: Option<GuardedOperation>,
     usual(&app.settings.limits, &project.config.bot_challenge, operation, place.ip, app.clock.now())
 }
 
-/// The highest excess over a usual rate among these tallies; 0 if there are none.
+/// The largest excess over a usual rate among these tallies; 0 if there are none.
 pub fn excess(tallies: &[Tally]) -> u32 {
     tallies.iter().map(Tally::excess).max().unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! The facts that a process remembers between requests: which projects and keys exist, which rate
-//! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
-//! saves calls to the table; forgotten facts are looked up again. Some events are counted only
+//! limits are reached, and which trail entries have reached the maximum count of rejected sign-ups.
+//! This saves calls to the table; forgotten facts are looked up again. Some events are counted only
 //! here: requests without an existing project, wrong keys at operations without a rate limit,
-//! reports of exposed API keys, checks of versions, and clients' reads. The clients of an IP
-//! address or a network are together counted here first
+//! reports of exposed API keys, checks of versions, and clients' reads. Requests that count for a
+//! whole IP address or network are counted here first
 //! ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
@@ -16,8 +16,8 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
-/// are forgotten (of the counters that only this process has, only the lowest), so that a flood
-/// cannot fill the memory.
+/// are forgotten (or only the lowest counters, for those that only this process has), so that a
+/// flood cannot fill the memory.
 const MAX_FACTS: usize = 10_000;
 
 /// The facts a process remembers.
@@ -70,8 +70,8 @@ impl Batch {
 const MAX_PENDING: u32 = 10;
 
 impl Memory {
-    /// The places for attempts in progress that a counter counts, as many as its quota, at least
-    /// one. Forgotten when nobody holds or waits for a place.
+    /// The places for attempts in progress that a counter counts: as many as its quota, but at
+    /// least one. Forgotten when nobody holds or waits for a place.
     pub(crate) fn places(&self, project: &ProjectId, counter: &Counter) -> Arc<Semaphore> {
         let (mut learnt, name) = (self.learnt(), full_name(project, counter));
         if let Some(places) = learnt.places.get(&name).and_then(Weak::upgrade) {

@@ -14,9 +14,9 @@ use crate::email::code::account_claimed;
 use crate::teams::personal;
 
 /// The maximum number of writes that release the claims of an account's previous owner and delete
-/// memberships; further memberships are deleted beforehand. If the claims alone take more, the new
-/// owner does not get a personal team. All of these writes are in one transaction: if it were too
-/// large, nobody could prove the address of an account that was filled up on purpose.
+/// memberships; any others are deleted beforehand. If the claims alone take more, the new owner
+/// does not get a personal team. All of these writes are in one transaction: if it were too large,
+/// nobody could prove the address of an account that was filled up on purpose.
 const MAX_RELEASED: usize = 80;
 
 /// Hands the account of `before` to its new owner: `user`, who has only the proved address and the

@@ -3,8 +3,8 @@
 //! stay in effect for that time.
 //!
 //! Only successful proofs are remembered, each for its project, access level and key: a refused key
-//! is always read. The time starts before the read, so nothing outlives a change by more than the
-//! permitted time. Proofs of administrators are never remembered.
+//! is always read. The time starts before the read, so that nothing outlives a change by more than
+//! the permitted time. Proofs of administrators are never remembered.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,7 @@ impl Claim {
     }
 }
 
-/// A claim with its remembered proof, if any; otherwise, the proof must be read.
+/// A claim with its remembered proof, if there is one; otherwise, the proof must be read.
 #[derive(Debug)]
 pub struct Lookup {
     claim: Claim,

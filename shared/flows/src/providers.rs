@@ -22,7 +22,7 @@ use crate::app::App;
 const MAX_TESTS: usize = 4;
 
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
-/// failure: otherwise anyone allowed to create a project could turn one request into a hundred
+/// failure: otherwise, anyone who may create a project could turn one request into a hundred
 /// requests to someone else. Unchanged providers need not be available. The requests count for
 /// `project`; when a project is created, `project` is the creating project, because anyone can
 /// create many projects.

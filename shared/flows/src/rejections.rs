@@ -5,7 +5,7 @@ use crate::app::App;
 
 /// The maximum count of a trail entry of rejected sign-ups; each entry is for one minute, operation
 /// and combination of rules. The maximum keeps a flood of sign-ups from becoming a flood of writes
-/// to one item; further sign-ups are not counted. Each process may exceed it by the number of
+/// to one item; sign-ups beyond it are not counted. Each process may exceed it by the number of
 /// requests in progress.
 pub const MAX_COUNTED: u64 = 600;
 

@@ -4,7 +4,7 @@
 //! waits too long fails: nobody signs up without being judged.
 //!
 //! Projects take turns. A project's evaluations run one after another, and only the next of them
-//! waits for a thread: no matter how many requests a project has, another project's next request
+//! waits for a thread: however many requests a project has, the next request of another project
 //! waits for at most one evaluation of each project already waiting.
 //!
 //! Compiled rules are kept until the project's rules change.
@@ -86,8 +86,8 @@ impl SignUpRules {
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
             let work = move || {
-                // All three are held until the evaluation ends, even if nobody waits for it any
-                // longer.
+                // All three are held until the evaluation ends, even if nobody is waiting for it
+                // any more.
                 let _taken = (thread, turn, place);
                 known.unwrap_or_else(|rules| this.compile(id, &rules)).run(&facts)
             };

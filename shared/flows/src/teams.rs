@@ -64,8 +64,8 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user is restricted, for example because a verified address is missing:
-/// such a user must not cause emails to other people.
+/// Refuses a client whose user is restricted, for example for lack of a verified address: such a
+/// user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
     match user.and_then(|user| context.restricted_reason(&user.row.user)) {

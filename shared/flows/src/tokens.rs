@@ -1,8 +1,8 @@
 //! Access tokens already verified by this process, so that each signature is checked only once
 //! (`infra/README.md`, "What a request costs in the gateway").
 //!
-//! Only the claims in the token are remembered: every request reads the session, the user and,
-//! unless it is remembered as well, the project, and checks the expiry again.
+//! Only the claims in the token are remembered: every request reads the session, the user and
+//! (unless it is remembered too) the project, and checks the expiry again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

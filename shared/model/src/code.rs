@@ -13,8 +13,8 @@ use crate::email::Email;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// The longest text that may contain a code, in bytes. It exceeds a code's length because pasted
-/// codes may have separators between any two characters.
+/// The longest text that may contain a code, in bytes. Longer than a code, because pasted codes may
+/// have separators between any two characters.
 const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
@@ -59,7 +59,7 @@ impl Purpose {
 #[schema(value_type = String, min_length = 45, max_length = 45, example = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc")]
 pub struct Code(SecretString);
 
-/// The text does not have the length of a code.
+/// The text is not as long as a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {LENGTH} characters long")]
 pub struct CodeTextRefusal;
@@ -106,9 +106,9 @@ impl Code {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. Items stored under the digest of the nonce contain this
-    /// digest, for comparison; items of other codes, such as those in unsubscribe links, have it in
-    /// their keys.
+    /// The digest of the whole code. Items stored under the digest of the nonce contain it for
+    /// comparison; the items of other codes, such as those in unsubscribe links, have it in their
+    /// keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
@@ -148,8 +148,8 @@ pub struct StoredCode {
 /// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodeRefusal {
-    /// No code of this purpose has these characters, or the code no longer applies to its account,
-    /// invitation or sign-in.
+    /// There is no such code for this purpose, or it no longer applies to its account, invitation
+    /// or sign-in.
     #[error("the code does not exist")]
     NotFound,
     /// The code has expired.

@@ -44,7 +44,7 @@ impl Place {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// A place with only its IP address known.
+    /// A place of which only the IP address is known.
     pub fn of(ip: IpAddr) -> Self {
         Self { ip, country_code: None, region_code: None, city_name: None, latitude: None, longitude: None, tz_identifier: None }
     }

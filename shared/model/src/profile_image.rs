@@ -81,7 +81,7 @@ impl ImageKind {
         }
     }
 
-    /// The format named in a data URL. `image/jpg` is not registered, but common.
+    /// The format named in a data URL. `image/jpg` is not registered, but is common.
     fn from_media_type(text: &str) -> Option<Self> {
         if text.eq_ignore_ascii_case("image/jpg") {
             return Some(Self::Jpeg);
@@ -110,8 +110,8 @@ pub fn is_upload(text: &str) -> bool {
 }
 
 impl ProfileImage {
-    /// Parses a data URL, an https URL, or an http URL of this machine: in development, uploaded
-    /// images have such URLs, and clients may send them back.
+    /// Parses a data URL, an https URL, or an http URL on this machine: in development, uploaded
+    /// images have such URLs, which clients may send back.
     pub fn parse(text: &str) -> Result<Self, ImageRefusal> {
         if is_upload(text) {
             return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);
@@ -146,7 +146,7 @@ impl Upload {
     }
 
     /// The digest for the image of a team member, computed from the member's user id and the file.
-    /// Members with the same file thus have separate copies, which can be deleted separately.
+    /// So members with the same file have separate copies, which can be deleted separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::from_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }
@@ -209,7 +209,7 @@ impl NewImage {
     }
 
     /// Changes a picture's URL and the digest of its stored image; returns the previous image's
-    /// digest if that image must be deleted because it is no longer used.
+    /// digest if that image is no longer used and must be deleted.
     pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
         let old = uploaded.clone();
         match &self.change {

@@ -5,10 +5,10 @@
 //! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
 //! costs the project something until it is removed. Servers and administrators can create any
 //! number, except of resources that are part of their owner's item, which every request reads, and
-//! of sets of API keys, whose list has no pages.
+//! of sets of API keys, which are listed without pages.
 //!
-//! Anonymous users have proved nothing and cost nothing to create, so they can create none of these
-//! resources unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing, and anyone can create any number of them, so they cannot
+//! create any of these resources unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;

@@ -27,7 +27,7 @@ pub enum ContactError {
     Expiry(String),
 }
 
-/// Why a valid contact needs attention.
+/// Why a contact needs attention although it is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staleness {
     /// Its time has passed, so people who find a vulnerability should not rely on it.
@@ -58,7 +58,7 @@ impl SecurityContact {
         if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
             return Err(ContactError::Contact(wrong.clone()));
         }
-        // The parser accepts more than RFC 3339, such as a time zone's name in brackets.
+        // The parser accepts more than RFC 3339, such as the name of a time zone in brackets.
         let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
         let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
         Ok(Self { contacts, expires: time.ok_or_else(|| ContactError::Expiry(expires.to_owned()))? })

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use wire::json::is_too_complex;
 
 /// Why a provider's answer is missing or unusable. Here, "provider" includes Turnstile and webhook
-/// endpoints. The texts are for the log; what administrators learn about a failed webhook is
+/// endpoints. The texts are for the log; what administrators are told about a failed webhook is
 /// derived from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AnswerError {
@@ -89,7 +89,7 @@ fn redirects(status: StatusCode) -> AnswerError {
     AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL it redirects to"))
 }
 
-/// A request without a usable answer.
+/// A request that got no usable answer.
 pub(crate) struct AttemptError {
     pub(crate) fault: AnswerError,
     /// Whether the request definitely did not reach the server.
@@ -104,8 +104,8 @@ impl AttemptError {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
-    /// Whether a second attempt could succeed without harm; it is always harmless if the request
-    /// `is_safe`.
+    /// Whether a second attempt could succeed and does no harm; if the request `is_safe`, it never
+    /// does.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
         matches!(self.fault, AnswerError::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }

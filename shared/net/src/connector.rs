@@ -1,9 +1,9 @@
 //! Connections of the HTTP clients: directly, or through the operator's [`Proxy`].
 //!
 //! A proxy chooses the address to call, so the filter against calls into the operator's network
-//! ([`crate::public_address`]) sees only the name: it is resolved here first, and refused if all
-//! its addresses are private. Names that do not resolve here are left to the proxy, because
-//! networks with a proxy often cannot resolve public names; the proxy must refuse private
+//! ([`crate::public_address`]) sees only the name. The name is therefore resolved here first, and
+//! refused if all its addresses are private. Names that do not resolve here are left to the proxy,
+//! because networks with a proxy often cannot resolve public names; the proxy must refuse private
 //! destinations itself. If it does, the error is the same as for a name with private addresses, so
 //! that projects do not learn which names the network has.
 
@@ -36,8 +36,7 @@ pub struct Connector<R = GaiResolver> {
     /// To the proxy, whose address the operator chose.
     to_proxy: HttpConnector,
     proxy: Option<Proxy>,
-    /// Resolves, and thereby checks, the names to ask the proxy for; `None` if they do not need a
-    /// check.
+    /// Resolves the names that the proxy is asked for, to check them; `None` if they need no check.
     checking: Option<R>,
 }
 
@@ -106,7 +105,7 @@ where
 }
 
 /// Refuses a name with only private addresses; otherwise, returns whether the name resolves. IP
-/// addresses were checked with their URL.
+/// addresses have been checked with their URL.
 async fn check<R>(mut resolver: R, host: &str) -> Result<bool, BoxError>
 where
     R: Service<Name, Error: Into<BoxError>>,

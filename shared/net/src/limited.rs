@@ -1,5 +1,5 @@
 //! A time limit for everything before a request: resolving the name, TCP, a proxy, TLS. A request
-//! that fails in this phase was definitely not sent; one that fails later may have been.
+//! that fails in this phase was certainly not sent; one that fails later may have been.
 
 use std::error::Error as StdError;
 use std::io;

@@ -1,9 +1,8 @@
 //! Lookups of host names by the system. A lookup occupies a thread of the pool for blocking work
-//! until it ends, even if nobody waits for it any more. A gateway's writes to the table need
-//! threads of the same pool, so the number of concurrent lookups is limited. The lookups of each
-//! host name are also limited, because a name server that never answers could otherwise occupy all
-//! places; so are the hosts of each project, because its administrators can name any number of
-//! them.
+//! until it ends, even if nobody is waiting for it any more. A gateway's writes to the table need
+//! threads of the same pool, so the number of concurrent lookups is limited. So are the lookups of
+//! each host name, because a name server that never answers could otherwise occupy all places, and
+//! the hosts of each project, because its administrators can name any number of them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -76,8 +75,8 @@ impl Lookups {
         found.await.map_err(io::Error::other)?
     }
 
-    /// Admits a project's call to a host, whose name may have to be looked up. Call the host
-    /// immediately: it only counts while it is being looked up.
+    /// Admits a project's call to a host, whose name may have to be looked up. Call the host right
+    /// away: it only counts while it is being looked up.
     pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), LookupRefusal> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_looked_up = |host: &String| {
@@ -166,7 +165,7 @@ mod tests {
         Ok(vec![SocketAddr::from(([192, 0, 2, 1], 0))].into_iter())
     }
 
-    /// Begins to look a host up, and stops waiting for it.
+    /// Starts looking a host up, and then stops waiting for it.
     fn abandon(lookups: &'static Lookups, host: &str) {
         let lookup = pin!(lookups.resolve(host.to_owned()));
         assert!(lookup.poll(&mut Context::from_waker(Waker::noop())).is_pending());

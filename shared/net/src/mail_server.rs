@@ -1,6 +1,6 @@
 //! The IP addresses of mail servers, whose names a project's administrators choose. Lookups have
 //! their own time limit, and are limited in number (`lookups`): sending gives up after a few
-//! seconds, but the system may look for a name much longer.
+//! seconds, but the system may go on looking for a name much longer.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};

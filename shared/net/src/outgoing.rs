@@ -2,9 +2,9 @@
 //! target of a request is untrusted: no redirects, a timeout, answers of limited size, and only
 //! public IP addresses ([`crate::public_address`]) unless the deployment allows others.
 //!
-//! A failed request is made a second time if that is safe: if it only reads, or definitely did not
-//! reach the server. Otherwise, codes and refresh tokens are never sent twice, because a provider
-//! that sees one again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! A failed request is made a second time if that is safe: if it only reads, or certainly did not
+//! reach the server. Codes and refresh tokens are not sent twice otherwise, because a provider that
+//! sees one again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -45,7 +45,7 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 /// The time limit for all of a request's calls to providers together: below the timeout of the
 /// functions that make them.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
-/// The time limit for Turnstile: people wait for it at every sign-up.
+/// The time limit for Turnstile, for which people wait at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit for calls in operations that mainly do something else: below the timeout of
 /// functions.
@@ -54,11 +54,11 @@ const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
 /// The maximum size of an answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
-/// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
-/// to a webhook endpoint.
+/// The maximum number of unused connections kept open to one host: as many as there can be
+/// concurrent deliveries to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
-/// How long an unused connection is kept; the pool may need as long again to notice. The time is
-/// short, because projects choose the hosts and thereby their number.
+/// How long an unused connection is kept; the pool may take as long again to notice. The time is
+/// short, because projects choose the hosts, and how many there are.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client for one request's calls to providers.
@@ -114,8 +114,8 @@ impl<'a> Outgoing<'a> {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. If not, do not send anything that must not
-    /// be sent twice.
+    /// Whether there is time left for a whole attempt. If not, send nothing that must not be sent
+    /// twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.timeout <= self.until
     }
@@ -162,7 +162,7 @@ impl<'a> Outgoing<'a> {
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
         let answer = self.send(Method::POST, url, headers, body.into()).await?.unredirected()?;
         match answer.json() {
-            // For a 401, the status is enough.
+            // If the status is 401, it is all that matters.
             Err(_) if answer.status() == 401 => Ok((401, Value::Null)),
             parsed => Ok((answer.status(), parsed?)),
         }
@@ -194,7 +194,7 @@ impl<'a> Outgoing<'a> {
         .map_err(|failure| failure.fault)
     }
 
-    /// Sends a request once. Without a connection, it definitely did not reach the server.
+    /// Sends a request once. If there was no connection, it certainly did not reach the server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
         self.admit(request.uri())?;
         let begun = Instant::now();
@@ -244,7 +244,7 @@ pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connecto
 /// addresses in URLs are not resolved; [`Outgoing::check`] checks them. Trusts the operator's
 /// certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // Never happens in practice: a process whose variables are invalid does not even start.
+    // Cannot happen in practice: a process with invalid variables does not even start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The IP addresses allowed for calls on behalf of a project (SSRF, CWE-918). The project's
 //! administrators choose hosts, so the target of a connection is untrusted: addresses are checked
-//! after the name is resolved, and only checked addresses are connected to. Checking the name alone
-//! would not prevent DNS rebinding.
+//! after the name is resolved, and connections go only to checked addresses. Checking the name
+//! alone would not prevent DNS rebinding.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -16,7 +16,7 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Advances tokio's clock, and lets it run on.
+/// Advances tokio's clock, then lets it run on.
 pub(crate) async fn jump(by: Duration) {
     tokio::time::pause();
     tokio::time::advance(by).await;

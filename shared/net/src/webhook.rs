@@ -1,6 +1,6 @@
 //! Requests to webhook endpoints, which a project's administrators choose. The rules for requests
 //! to providers ([`crate::outgoing`]) apply: no redirects, and connections only to checked
-//! addresses. The body of an answer is only shown to people, so its form does not matter.
+//! addresses. The body of an answer is only shown to people, so its format does not matter.
 
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ const KEPT: usize = 1024;
 /// The time limit for the body after the status. An endpoint with a slow body has already answered,
 /// and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
-/// The refusal of an endpoint whose host may not be called or does not resolve: one text for both,
-/// because a difference would reveal which names a private network has.
+/// Why an endpoint is refused if its host may not be called or does not resolve. The text is the
+/// same for both, because a difference would reveal which names a private network has.
 pub const NOT_ON_THE_INTERNET: &str = "its host has no public address";
 /// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
@@ -92,6 +92,7 @@ async fn beginning(mut body: Incoming) -> String {
         bytes.extend_from_slice(frame.data_ref().map(|data| &data[..data.len().min(KEPT)]).unwrap_or_default());
     }
     bytes.truncate(KEPT);
-    // The cut may split the last character. Control characters could mislead readers of the text.
+    // The cut may fall within the last character. Control characters could mislead readers of the
+    // text.
     String::from_utf8_lossy(&bytes).chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect()
 }

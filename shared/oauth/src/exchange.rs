@@ -20,7 +20,7 @@ use crate::tokens::error;
 /// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
 const INVALID_CLIENT: &str = "invalid_client";
 
-/// A provider with everything needed to call it.
+/// A provider, with everything needed to call it.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
@@ -36,7 +36,7 @@ pub struct Client {
     pub secret: SecretString,
 }
 
-/// The authorization code of a flow, with the flow's other values.
+/// The authorization code of a flow, with its other values.
 pub struct Grant<'a> {
     /// The authorization code.
     pub code: &'a str,
@@ -62,13 +62,14 @@ pub enum ExchangeError {
     /// The provider does not accept the client id or the client secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
-    /// The provider's answer was unusable or missing, or refused the request for another reason.
+    /// The provider's answer was unusable or missing, or the provider refused the request for
+    /// another reason.
     #[error(transparent)]
     Fault(AnswerError),
 }
 
 impl From<AnswerError> for ExchangeError {
-    /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
+    /// Classifies a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
     /// Connect Core §3.1.2.6, and codes of GitHub and Facebook).
     fn from(fault: AnswerError) -> Self {
         match fault {
@@ -136,8 +137,8 @@ impl<'a> Peer<'a> {
     }
 
     /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
-    /// refuses the code or the client ([`ExchangeError::from`] tells which), or if one of its
-    /// answers violates the protocol.
+    /// refuses the code or the client ([`ExchangeError::from`] distinguishes them), or if one of
+    /// its answers violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), AnswerError> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
@@ -160,15 +161,16 @@ impl<'a> Peer<'a> {
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, ExchangeError> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
-        // The scope that asked for the refresh token also asks for the next one; providers often do
+        // The scope that requested the refresh token also requests the next one; providers often do
         // not report it.
         let scope = joined([scope, catalog::find(&self.provider.id).map_or("", |known| known.offline.scope)]);
         form.extend(self.scope(&scope));
         Ok(self.tokens(&endpoints, form).await?)
     }
 
-    /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
-    /// outside the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
+    /// Whether the provider still accepts an access token; `None` if there is no way to ask, as
+    /// with an issuer outside the catalog that has no userinfo endpoint (OpenID Connect Core
+    /// §5.3.3).
     pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, AnswerError> {
         let token = access_token.expose_secret();
         let Some(known) = catalog::find(&self.provider.id) else {
@@ -186,7 +188,7 @@ impl<'a> Peer<'a> {
             }
             (TokenCheck::Account, Identity::Api(api)) => (api, None),
             (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
-            // Apple does not have an API for this, and its tokens live for an hour.
+            // Apple has no API for this, and its tokens last for an hour.
             (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
         };
         judged(&self.reader().ask(&api, access_token).await?, number).map(Some)

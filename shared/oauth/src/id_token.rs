@@ -23,11 +23,11 @@ pub struct Expectations<'a> {
     pub jwks_uri: &'a str,
     /// The client ids accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
-    /// The required nonce. If absent, the token must not have a nonce either; otherwise, leaving
-    /// out the nonce would make a stolen token with one usable.
+    /// The required nonce. If absent, the token must not have a nonce either: otherwise, a stolen
+    /// token with a nonce could be used by simply leaving the nonce out.
     pub nonce: Option<&'a str>,
-    /// The client's secret and the HMAC algorithms that the issuer lists for signing, if any
-    /// (§3.1.3.7 step 8).
+    /// The client's secret and the HMAC algorithms that the issuer lists for signing, if it lists
+    /// any (§3.1.3.7 step 8).
     pub shared: Option<(&'a SecretString, &'a [&'a str])>,
 }
 
@@ -50,7 +50,7 @@ impl From<VerificationError> for AnswerError {
     }
 }
 
-/// An error of this token alone; the next one may be valid.
+/// An error that concerns only this token; the next one may be valid.
 fn senseless(text: impl std::fmt::Display) -> VerificationError {
     VerificationError::Token(AnswerError::Senseless(format!("ID token: {text}")))
 }
@@ -162,8 +162,8 @@ fn check_issuer(claims: &Value, expected: &Expectations<'_>) -> Result<(), Verif
 }
 
 /// The client must be an audience. If there are others, the token must name the client as the
-/// authorized party (`azp`). With a single audience, `azp` is left to extensions (errata 2 of
-/// §3.1.3.7).
+/// authorized party (`azp`). With a single audience, `azp` is left to extensions (§3.1.3.7, errata
+/// set 2).
 fn check_audience(claims: &Value, expected: &Expectations<'_>) -> Result<(), VerificationError> {
     let is_client = |value: &Value| value.as_str().is_some_and(|id| expected.client_ids.contains(&id));
     let (has_client, has_others) = match &claims["aud"] {

@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
-//! Anybody with a project can name an issuer, so key sets may be hostile, and genuine ones may
-//! contain keys of unknown types. Therefore, only the few fields needed for verifying are read, and
-//! unknown content is skipped rather than refused.
+//! Anyone with a project can name an issuer, so key sets may be hostile, and genuine ones may
+//! contain keys of unknown types. So only the few fields needed for verifying are read, and unknown
+//! content is skipped, not refused.
 
 use std::fmt;
 

@@ -3,9 +3,9 @@
 //! fetched again, at most every 30 seconds, so a new key takes effect quickly, whatever its id.
 //! Invalid documents are not cached, so the next request fetches them again.
 //!
-//! Anybody with a project can name an issuer, so documents may be hostile: they are parsed into
-//! types with bounded lists, and the cache keeps only what is used. A document then takes little
-//! more memory than its text, which has at most 256 KiB.
+//! Anyone with a project can name an issuer, so documents may be hostile: they are parsed into
+//! types with bounded lists, and the cache keeps only what is used. So a document takes little more
+//! memory than its text, which has at most 256 KiB.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,8 +25,8 @@ use crate::keys::{Keys, Verification};
 
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// Minimum interval between two fetches of an issuer's keys if none in the cache verifies a token,
-/// so that not every forged token causes a request.
+/// Minimum interval between two fetches of an issuer's keys when none in the cache verifies a
+/// token, so that forged tokens do not each cause a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of documents of each kind that an instance caches. When it is reached, the oldest
 /// is dropped.
@@ -204,7 +204,7 @@ pub(crate) async fn verify(
     if verification == Verification::Signed {
         return Ok(verification);
     }
-    // The issuer may have a new key, under a new id, the same id or none.
+    // The issuer may have a new key, with a new id, the same id or none.
     let again = KEYS.read(outgoing, jwks_uri, (AGAIN, now), |_| Ok(())).await?;
     if Arc::ptr_eq(&keys, &again) { Ok(verification) } else { Ok(again.verify(jwt, algorithm)) }
 }

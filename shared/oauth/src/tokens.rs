@@ -17,14 +17,14 @@ pub struct Tokens {
     /// When the access token expires; absent if unknown or more than a year away.
     pub expires_at: Option<Timestamp>,
     /// The granted scopes as the provider reports them, separated by spaces or, at some, by commas;
-    /// `None` if it does not report any; the requested scopes then count as granted.
+    /// `None` if it does not report any, in which case the requested scopes count as granted.
     pub scope: Option<String>,
 }
 
 /// The longest plausible lifetime of an access token, in seconds: a year.
 const MAX_LIFE: f64 = 31_536_000.0;
 /// The longest token, and the longest list of scopes, in bytes. Access tokens are sent in headers,
-/// which servers rarely accept if longer, and the cost of storage grows with size.
+/// and servers rarely accept longer ones; besides, longer tokens cost more to store.
 const MAX_LENGTH: usize = 16 * 1024;
 
 impl Tokens {
@@ -55,7 +55,7 @@ impl Tokens {
 }
 
 /// The scopes of an answer: a string or a list, as `scope` or, at Bitbucket, as `scopes`. An empty
-/// string counts as missing: GitHub sends it for tokens with permissions in place of scopes.
+/// string counts as missing: GitHub sends it for tokens that have permissions instead of scopes.
 fn scope(answer: &Value) -> Option<String> {
     let field = [&answer["scope"], &answer["scopes"]].into_iter().find(|field| !field.is_null())?;
     let text = match field {

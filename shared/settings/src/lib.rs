@@ -59,8 +59,8 @@ pub struct Settings {
     /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret: for
     /// tests.
     pub trust_viewer_headers: bool,
-    /// Whether this is a development environment, whose API URL uses plain HTTP. The OAuth cookie
-    /// may then be sent without TLS.
+    /// Whether this is a development environment, whose API URL uses plain HTTP. If so, the OAuth
+    /// cookie may be sent without TLS.
     pub development: bool,
     /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
@@ -135,7 +135,7 @@ pub fn mail_relays() -> Result<MailRelays, Error> {
 }
 
 /// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Anyone can open it, but
-/// must sign in to see anything.
+/// has to sign in to see anything.
 pub fn has_console() -> bool {
     variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
 }

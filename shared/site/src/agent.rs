@@ -51,8 +51,8 @@ const AGENT_CARD: &str = "application/a2a-agent-card+json";
 pub fn catalog(site_url: &str) -> Document {
     let host = host(site_url);
     let entry = |kind: &str, title: &str, media_type: &str, path: &str| {
-        // The specifications disagree on the name of the media type (`type` or `mediaType`), and
-        // readers ignore unknown fields, so the entry has both.
+        // The specifications disagree on what to call the media type (`type` or `mediaType`).
+        // Readers ignore unknown fields, so the entry has both.
         json!({
             "identifier": format!("urn:air:{host}:{kind}:site"),
             "displayName": title,

@@ -57,7 +57,7 @@ function shown(data) {
 /** The answer of the API at a path; if it is a page of a list, with the items of the next pages. */
 async function fetched(site, path) {
   const answer = await fetch(`${site}/api/v1/${path}`, { headers: { accept: "application/json" } });
-  // A response that is not JSON comes from another server, such as a proxy.
+  // A response that is not JSON comes from some other server, such as a proxy.
   const body = await answer.json().catch(() => undefined);
   if (body === undefined) throw new Error(`the response has the status ${answer.status} and is not JSON`);
   if (!answer.ok) throw new Error(`${line(body.error?.message ?? answer.status)} ${line(body.error?.hint ?? "")}`.trim());

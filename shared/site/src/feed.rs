@@ -17,8 +17,8 @@ fn newest(content: &Content) -> &[BlogPost] {
     &content.blog_posts[..content.blog_posts.len().min(NEWEST)]
 }
 
-/// The id of a post in feeds. It does not change with the post's URL, so that readers do not show
-/// the post again.
+/// The id of a post in feeds. It does not change when the post's URL does, so that readers do not
+/// show the post again.
 fn id(post: &BlogPost, site_url: &str) -> String {
     format!("{site_url}/blog/{}", post.slug)
 }

@@ -144,7 +144,7 @@ pub(crate) fn placed(html: &str, root: &str) -> String {
     let mut placed = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let name = part.split_once('"').and_then(|(name, _)| name.parse::<ImageName>().ok());
-        // In markup that is shown as text, `<` is escaped, so only real elements match.
+        // Where markup is shown as text, `<` is escaped, so only real elements match.
         match name {
             Some(ImageName { width, height, .. }) if placed.ends_with("<img src") => {
                 placed.truncate(placed.len() - "src".len());

@@ -23,7 +23,7 @@ pub fn anchor(id: &str) -> String {
 }
 
 /// Renders the text of a post below a heading with its title. HTML in the text is shown as text. A
-/// picture on another host becomes a link to it, as pages do not load anything from other hosts.
+/// picture on another host becomes a link to it, because pages load nothing from other hosts.
 pub fn html(text: &str, title: &str) -> String {
     let mut writer = Writer::default();
     for event in Parser::new_ext(text, OPTIONS) {
@@ -60,7 +60,7 @@ struct Writer<'a> {
 enum OpenTag {
     Link,
     Picture,
-    /// Neither, because its URL is not allowed, or because it is within another link.
+    /// Neither, because its URL is not allowed or it is within another link.
     Nothing,
 }
 
@@ -215,9 +215,9 @@ pub fn embedded(text: &str) -> String {
 /// How often a text is searched for HTML.
 const MAX_SEARCHES: usize = 8;
 
-/// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser also takes
-/// the text after it for HTML, so the text is parsed again until nothing changes. If that takes too
-/// long, as with a malicious text, every `<` is escaped, even in code.
+/// Escapes the HTML in the Markdown. As long as an unclosed element is not escaped, the parser also
+/// takes the text after it for HTML, so the text is parsed again until nothing changes. If that
+/// takes too long, as it can with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_SEARCHES {
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// Each part could cost as much as all parts before it. Together they take a second; the bound
+    /// Each part could cost as much as all parts before it. Together, they take a second; the limit
     /// is far higher, because other processes may be running.
     #[test]
     fn a_post_that_repeats_itself_takes_bounded_work() {

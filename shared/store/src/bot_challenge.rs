@@ -6,8 +6,8 @@
 //! | counter of a usual rate | as for [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
-//! Exceeding a usual rate makes requests suspicious, not forbidden. So its counters are read before
-//! a request is processed, and the request is counted during processing. Spending a challenge is a
+//! A request beyond the usual rate is suspicious, but not refused. So the counters are read before
+//! a request is processed, and the request is counted while it is. Spending a challenge is a
 //! conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
@@ -21,7 +21,7 @@ use wire::id::ProjectId;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::table::{Error, Key, Store, Write, is_made};
 
-/// The time limit for counting a request. If counting is too slow or fails, some tallies may miss
+/// The time limit for counting a request. If counting is too slow or fails, some tallies may lack
 /// the request.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -44,8 +44,8 @@ impl Store {
         Ok((counters.into_iter().map(tally).collect(), window))
     }
 
-    /// Counts one request in every tally with room. Gives up silently after half a second; errors
-    /// are only logged.
+    /// Counts one request in every tally that has room. Gives up silently after half a second;
+    /// errors are only logged.
     pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
         let Ok(counted) = tokio::time::timeout(TIMEOUT, join_all(counts)).await else { return };

@@ -12,8 +12,8 @@
 //! typed characters therefore hit the same item: one update counts the attempt and returns the
 //! code, right or wrong. The item holds the digest of the whole code, which is compared in constant
 //! time. Others may see the link with an invitation's code, so its attempts are counted per caller;
-//! otherwise a stranger could use up the invited person's attempts. Only attempts at existing codes
-//! are counted; for invitations, `CodeAccess` first checks that the code exists.
+//! otherwise, a stranger could use up the invited person's attempts. Only attempts at existing
+//! codes are counted; for invitations, `CodeAccess` first checks that the code exists.
 
 use jiff::Timestamp;
 use model::code::{Code, CodeRefusal, Purpose, StoredCode};
@@ -89,7 +89,7 @@ pub fn redeem_enrolment(project: &ProjectId, code: &Code) -> Write {
 
 impl Store {
     /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Never
-    /// base a decision on it, because reading it does not count as an attempt.
+    /// base a decision on this, because reading the entity does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }

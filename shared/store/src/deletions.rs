@@ -1,4 +1,4 @@
-//! Notes of deletions that may outlast their request, for a worker to complete.
+//! Notes of deletions that may outlast their requests, for a worker to complete.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -54,7 +54,7 @@ fn project_note_key(project: &ProjectId) -> Key {
 }
 
 /// Fails the transaction while a deleted project with this id may still have data: the worker would
-/// delete a new project's data as well.
+/// delete the new project's data as well.
 pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
     Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
 }

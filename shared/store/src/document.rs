@@ -161,7 +161,7 @@ impl DocumentRow {
     }
 
     /// The row with `document` as the environment's document, which overrides the branch's
-    /// document, if any.
+    /// document, if there is one.
     #[must_use]
     pub fn at_environment(self, document: MailDocument) -> Self {
         let below = if self.level == Level::Branch { Some(self.document) } else { self.below };
@@ -223,8 +223,8 @@ impl Store {
     }
 
     /// Reads the project's own documents of a kind one by one, in the order of ids, because 200 of
-    /// them may total 50 MB. Lines of templates and drafts include the HTML source; lines of themes
-    /// do not.
+    /// them may take 50 MB in total. Those of templates and drafts include the HTML source, those
+    /// of themes do not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self

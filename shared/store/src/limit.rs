@@ -5,11 +5,11 @@
 //! | counter | `L#<P>#<rule>#<subject>#<window>` | `COUNT` | 1 unit to count, even if the request is refused; 2 in a transaction |
 //! | decoy for a nonexistent user | `X#<P>#<subject>` | `DECOY` | 1 unit |
 //!
-//! Counting is one conditional update, so many processes together permit no more requests than a
-//! single one would. The window is part of the key. The count of the previous window is read
+//! Counting is one conditional update, so many processes together permit no more requests than one
+//! alone would. The window is part of the key. The count of the previous window is read
 //! concurrently, and older windows are deleted by TTL. A request refused because of the previous
-//! window's count has been counted; one refused because its own window is full has not. A refused
-//! transaction counts nothing.
+//! window's count has been counted; one refused because its own window is full has not. A
+//! transaction that is refused counts nothing.
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refusal, Subject};
@@ -111,7 +111,7 @@ pub fn forget(project: &ProjectId, counter: &Counter) -> [Write; 2] {
     [counter_key(project, counter), key_before(project, counter)].map(Write::delete)
 }
 
-/// The write for a nonexistent user, in place of the write that counts a wrong password in a user's
+/// For a nonexistent user, takes the place of the write that counts a wrong password in the user's
 /// item. Increments a counter that is never read.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
     let key = Key::new(format!("X#{project}#{subject}"), "DECOY");

@@ -1,5 +1,4 @@
-//! Three kinds of links in emails, opened in a browser without keys or a session. Each link works
-//! once.
+//! Three kinds of links in emails, opened in a browser without keys or a session. Each works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -11,7 +10,7 @@
 //!
 //! The key of a link does not contain the project, because browsers follow links without our
 //! headers; the code has 225 random bits and cannot be guessed. A release applies to the channel of
-//! the email address: with a new account, the address gets a new channel, and older links no longer
+//! the email address: in a new account, the address gets a new channel, so older links no longer
 //! apply to it.
 
 use jiff::{SignedDuration, Timestamp};

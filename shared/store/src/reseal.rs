@@ -5,8 +5,8 @@
 //! Concurrent changes to an item are kept. Versioned items get a new version, so that a process
 //! that has read the old item does not write the old value back. Values that live for minutes, such
 //! as those in authorizations and codes, are not resealed, because they expire first; nor are
-//! cursors, which only clients have. An item costs its share of the scan and, if any value is
-//! resealed, one unit for each KB.
+//! cursors, which only clients have. Each item costs its share of the scan and, if one of its
+//! values is resealed, one unit for each KB.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use crate::optimistic;
 use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
-/// The maximum number of attempts to reseal an item that others are changing.
+/// The maximum number of attempts to reseal an item that others keep changing.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// A sealed value of an entity.
@@ -46,12 +46,12 @@ struct Codes {
     codes: BTreeMap<String, SealedText>,
 }
 
-/// The result of resealing values, or of replacing message authentication codes (MACs).
+/// The result of resealing values or replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
-    /// The number of values or MACs already made with the current secret.
+    /// The number of values or MACs that were already made with the current secret.
     pub current: usize,
     /// The places of values that neither secret unseals, or of MACs that match neither.
     pub lost: Vec<String>,
@@ -78,8 +78,8 @@ fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     totp.apps().enumerate().map(place).collect()
 }
 
-/// The sealed values of an item. List every kind of sealed value here that is kept longer than
-/// minutes.
+/// The sealed values of an item. Every kind of sealed value that is kept longer than minutes must
+/// be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {

@@ -92,7 +92,7 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
 }
 
 /// Records that the user proved a second factor in a session by setting it up. This does not count
-/// as the recent reauthentication that some changes require.
+/// as the recent reauthentication required for some changes.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -100,8 +100,8 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used
-/// after `:idle`. It does not detect that all of the user's sessions were ended together, which
-/// only the user's item records.
+/// after `:idle`. Does not detect that all of the user's sessions were ended together, which only
+/// the user's item shows.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its
@@ -150,9 +150,9 @@ impl Store {
         unless_conflict(update.send_returning(&self.client, &self.table).await)?.map(entity).transpose()
     }
 
-    /// Records where a session was used, if the session exists. Call it only for live sessions: the
-    /// places of a user's sessions count as known, so a stolen token of an ended session must not
-    /// add a place. Costs 1 unit.
+    /// Records where a session was used, if the session exists. Call this only for live sessions:
+    /// the places of a user's sessions count as known, so a stolen token of an ended session must
+    /// not add one. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         is_made(self.write_unrecorded(update.on("attribute_exists(pk)")).await).map(drop)
@@ -238,7 +238,7 @@ impl Store {
             return Ok(is_of.then_some(TokenClaim { user_id, session_id }));
         }
         let found = match (found, refresh_token::older_selector_in(token)) {
-            // Random characters of a token from the earliest versions can look like a selector.
+            // The random characters of a token from the earliest versions can look like a selector.
             (None, Some(_)) => self.get(&oldest_token_key(project, token)).await?,
             (found, _) => found,
         };

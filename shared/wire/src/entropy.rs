@@ -12,8 +12,8 @@ use uuid::Uuid;
 /// typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1). There are neither
-/// vowels, so that a code does not spell a word, nor digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). Contains no vowels,
+/// so that a code does not spell a word, and no digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 /// One character of lower-case Crockford base32 for the lowest five bits of each byte.
@@ -28,8 +28,8 @@ pub struct Entropy(Arc<Fill>);
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl Entropy {
-    /// The operating system's generator. It panics if the system cannot provide randomness: nothing
-    /// is secure without it.
+    /// The operating system's generator. Panics if the system cannot provide randomness, because
+    /// nothing is secure without it.
     pub fn system() -> Self {
         let system = SystemRandom::new();
         #[expect(clippy::expect_used, reason = "nothing secure can be done without randomness")]
@@ -74,7 +74,7 @@ impl Entropy {
     pub fn typed_code(&self) -> String {
         let mut code = String::new();
         while code.len() < 8 {
-            // Bytes from 240 on would make the first 16 letters likelier than the other four.
+            // With bytes from 240 on, the first 16 letters would be likelier than the other four.
             let fair = self.bytes::<16>().into_iter().filter(|byte| *byte < 240);
             code.extend(fair.map(|byte| char::from(TYPED_LETTERS[usize::from(byte % 20)])).take(8 - code.len()));
         }

@@ -1,10 +1,10 @@
-//! Whether a URL is on the machine that it is used on.
+//! Whether a URL refers to the machine that it is used on.
 
 use url::{Host, Url};
 
 /// Whether the host is `localhost` or a loopback address (127.0.0.0/8 or `[::1]`), whatever the
 /// scheme and port. Names below `localhost` do not count: browsers resolve them to this machine,
-/// but other programs ask the DNS, so credentials must not be sent there.
+/// but other programs ask DNS, so credentials must not be sent there.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",

@@ -4,8 +4,8 @@
 /// parsed object or array takes hundreds of times the memory of its few characters.
 pub const MAX_MARKS: usize = 20_000;
 
-/// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid:
-/// until a parser stops at an error, this function sees the same strings as the parser.
+/// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up
+/// to the first error, where a parser stops, this function sees the same strings as the parser.
 pub fn is_too_complex(text: &[u8]) -> bool {
     let (mut is_in_string, mut is_escaped, mut marks) = (false, false, 0);
     for byte in text {

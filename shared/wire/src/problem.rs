@@ -1,8 +1,8 @@
 //! Validation of requests and configuration: finds all problems and reports the first ones, each
 //! with the path of its value.
 //!
-//! The report is short however many problems a request has. Otherwise, small requests could use up
-//! memory and bandwidth, because every element of a list may be a problem.
+//! The report is short however many problems a request has. Otherwise, a small request could use up
+//! memory and bandwidth: every element of a list may be a problem.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -57,8 +57,8 @@ impl Problems {
         self
     }
 
-    /// Whether the report is full. Once a problem is left out, so are all later ones: the reported
-    /// problems are the first.
+    /// Whether the report is full. Once a problem is left out, so are all later ones, so that the
+    /// reported problems are the first ones.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }

@@ -1,5 +1,5 @@
 //! Admin access tokens. A user of the project `internal` may administer the projects of their
-//! teams, but no others.
+//! teams, and no others.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -57,12 +57,12 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // `internal` has no owner, nor do projects created without one.
+    // Neither `internal` nor projects created without an owner have one.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // A team's members own its projects from when they join until they leave, whichever team they
-    // have selected.
+    // The members of a team own its projects from the time they join until they leave, whichever
+    // team they have selected.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);
@@ -72,7 +72,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // A team without members leaves its projects without owners, too.
+    // A team without members leaves its projects without owners too.
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, ada.user.user_id);
     assert_eq!(server.delete(&membership).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;

@@ -1,5 +1,5 @@
-//! Access: authentication, which makes its checks in the same order for every operation, and the
-//! common parts of all responses.
+//! Access: authentication, whose checks come in the same order for every operation, and the common
+//! parts of all responses.
 
 mod admin_tokens;
 mod answers;
@@ -104,8 +104,8 @@ async fn of_two_failures_the_first_is_reported() {
     let app = TestApp::start().await;
     for (index, first) in STEPS.iter().enumerate() {
         for second in &STEPS[index + 1..] {
-            // The fault checked first is applied last, so it remains if both change the same part
-            // of the request.
+            // The fault that is checked first is applied last, so that it remains if both change
+            // the same part of the request.
             let answer = (first.spoil)((second.spoil)(FaultyRequest::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }

@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// How many items of the project's own partition batch reads have requested.
+/// How many items of the project's own partition were requested in batch reads.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()
@@ -88,7 +88,7 @@ async fn a_key_that_was_refused_works_as_soon_as_it_exists() {
     let key = set["publishable_client_key"].as_str().unwrap();
     assert_eq!(app.client().with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 401);
     assert_eq!(at_other.with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 200);
-    // Lifting a requirement takes effect immediately, as refusals are not cached.
+    // Lifting a requirement takes effect immediately, because refusals are not cached.
     app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
     let keyless = app.client().without("x-stack-publishable-client-key");
     assert_eq!(keyless.get(PROJECT).await.status(), 401);

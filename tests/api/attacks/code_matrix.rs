@@ -1,6 +1,6 @@
-//! Every kind of code against every event that may occur between its creation and its use: whether
-//! the event invalidates it, and why. Codes that open or change an account are invalid once its
-//! credential epoch has changed. Links that undo something for the reader of an address's emails
+//! Every kind of code, combined with every event that may happen between its creation and its use:
+//! does the event invalidate it, and why? Codes that open or change an account are invalid once its
+//! credential epoch has changed. Links that undo something for whoever reads an address's emails
 //! are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
@@ -147,7 +147,7 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session, which the audit trail records, along with
+        // An invitation is accepted in a new session, which the audit trail records, as it does
         // wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
@@ -192,8 +192,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Sign-in attempts need an account with an authenticator app; other codes are tried
-            // without one.
+            // Sign-in attempts need an account with an authenticator app; other codes are tried on
+            // one without.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");

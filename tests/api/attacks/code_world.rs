@@ -113,7 +113,7 @@ impl Base {
     }
 }
 
-/// What all services from one account's snapshot have in common.
+/// What all services started from the snapshot of one account have in common.
 #[derive(Clone)]
 pub(super) struct AccountFacts {
     pub(super) provider: Arc<Provider>,
@@ -122,7 +122,8 @@ pub(super) struct AccountFacts {
     /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// The link in the last notice, the second or only one; the link for [`NotMe`] is in the first.
+    /// The link in the last notice, which is the second or the only one; the link for [`NotMe`] is
+    /// in the first.
     pub(super) later_not_me: String,
 }
 
@@ -322,7 +323,7 @@ impl World {
             }
             Authorization => exchange(app, code).await,
             Invitation => {
-                // Uses a new session, as the event may have ended earlier ones.
+                // Uses a new session, because the event may have ended earlier ones.
                 let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": self.ada.user_id })).await;
                 let token = if begun.status() == 200 { begun.json()["access_token"].clone() } else { json!(self.ada.access_token) };
                 let caller = app.client().with("x-stack-access-token", token.as_str().unwrap());

@@ -1,7 +1,6 @@
-//! The most expensive requests of a client: a search over all operations open to clients, with the
-//! longest accepted value in each field of their bodies. The contract test of
-//! `docs/operations/attacks.md` computes an attacker's daily cost from the results in
-//! `infra/dearest-requests.md`.
+//! A client's most expensive requests: tries all operations open to clients, with the longest
+//! accepted value in each field of their bodies. The contract test of `docs/operations/attacks.md`
+//! computes an attacker's daily cost from the results in `infra/dearest-requests.md`.
 
 use std::fmt::Write as _;
 
@@ -140,7 +139,7 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
 }
 
 /// An operation's request with the longest fields, in the world of the events or, if that costs
-/// more, for a user who has as much of everything as permitted.
+/// more, for a user who has as much of everything as is permitted.
 async fn measured(operation: Operation, fields: Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -152,8 +151,8 @@ async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furni
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
 }
 
-/// The world of the events, but with the longest values in its user, and with the maximum number of
-/// teams that a user may create, also with the longest values.
+/// The world of the events, but its user has the longest values and as many teams as a user may
+/// create, these too with the longest values.
 async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> FurnishedWorld {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);

@@ -12,8 +12,8 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime below the time limit of a flow at the provider, and at most the lifetime of
-/// the code that the app receives.
+/// A session lifetime that is shorter than the time limit of a flow at the provider, and no longer
+/// than the lifetime of the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The purpose of the thief's flow.
@@ -163,7 +163,7 @@ async fn a_session_that_ends_before_the_code_exchange_links_no_account() {
             let world = World::new(aim, Some(end)).await;
             let (code, state) = world.begin().await;
             if matches!(end, End::Expired | End::Idle) {
-                // The code is issued a minute into the flow, so as not to expire before the
+                // The code is issued a minute into the flow, so that it does not expire before the
                 // session.
                 world.app.advance(SignedDuration::from_mins(1));
             }

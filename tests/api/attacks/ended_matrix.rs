@@ -1,4 +1,4 @@
-//! Calls every operation that authenticates its caller with the access token of a locked-out user:
+//! With the access token of a locked-out user, calls every operation that authenticates its caller:
 //! the session has ended, or the user is restricted, deleted or anonymous. Operations come from the
 //! routes and requests from the files in `events/`, so new operations are covered automatically.
 
@@ -138,8 +138,8 @@ async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// Starts to link a provider account. The access token is in the query, as a browser cannot send it
-/// in a header when it navigates to this operation.
+/// Starts to link a provider account. The access token is in the query, because a browser that
+/// navigates to this operation cannot send it in a header.
 async fn begin_link(world: &World, token: &str) -> Answer {
     let mut request = world.request(LINK);
     let uri = request.uri().to_string().replace("type=authenticate", &format!("type=link&token={token}"));
@@ -208,7 +208,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         put_out(&world, token, "restricted").await;
     }
     let before = world.app.rows();
-    // Server requests are left out, as a server may write on behalf of a restricted user.
+    // Server requests are left out, because a server may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
     };
@@ -250,8 +250,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid while its session exists, which continues for restricted and anonymous
-/// users.
+/// A refresh token is valid as long as its session exists, and the sessions of restricted and
+/// anonymous users continue.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
@@ -261,8 +261,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
         let refreshed = world.send("auth/session-refresh").await;
         let exchanged = world.send("auth/oauth-token").await;
         if ["restricted", "anonymous"].contains(&end) {
-            // The new token marks the user as restricted or anonymous, so it allows no more than
-            // the old one.
+            // The new token says that the user is restricted or anonymous, so it allows no more
+            // than the old one.
             let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
             let answer = signed_in(&world, &token).get("/api/v1/users/me").await;
             assert!([401, 403].contains(&answer.status()), "{end}: {}", answer.text());

@@ -1,6 +1,6 @@
 //! The first proof of an address by every method, for accounts with different earlier credentials.
-//! Afterwards no earlier credential opens the account, the proving method does, and the address is
-//! notified. [`super::first_proof`] has accounts with all credentials at once.
+//! Afterwards, no earlier credential opens the account, but the proving method does, and the
+//! address is notified. [`super::first_proof`] has accounts with all credentials at once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -218,8 +218,8 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     }
 }
 
-/// With the other strategies, a provider that vouches for an address does not hand over accounts:
-/// an account whose address was never proved keeps its password.
+/// With the other strategies, an account is not handed over because a provider vouches for its
+/// address: one whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {
@@ -278,8 +278,8 @@ async fn claiming_an_address_without_proof_takes_no_account() {
     }
 }
 
-/// Once an address is proved, a provider that vouches for it follows the merge strategy, and the
-/// account keeps all credentials.
+/// Once an address is proved, a sign-in with a provider that vouches for it follows the merge
+/// strategy, and the account keeps all credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();

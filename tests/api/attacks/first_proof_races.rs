@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof that lacks only its last requests.
+/// A proof of which only the last requests are missing.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// Which of the two is held halfway while the other runs.
+/// Which of the two is held up halfway while the other runs.
 #[derive(Debug, Clone, Copy)]
 enum HeldPart {
     Proof,
@@ -136,9 +136,9 @@ async fn races(way: Way, held: &[HeldPart]) {
     }
 }
 
-/// One round: the proof or the action is held after this many calls to the table, or where it next
-/// waits, and continues when the other is done. Returns the number of calls before the hold; `None`
-/// if there were fewer.
+/// One round: the proof or the action is held up after this many calls to the table, or where it
+/// next waits, and continues when the other is done. Returns the number of calls before the hold;
+/// `None` if there were fewer.
 async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (HeldPart, usize)) -> Option<usize> {
     let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
     let proof = match &world.proof {
@@ -167,7 +167,7 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     let at = format!("{way:?}, {number}, {held:?}, {calls}");
     assert!([200, 201, 400, 401, 404].contains(&interference.status()), "{at}: {}", interference.text());
     if proof.status() != 200 {
-        // The creator's change came first and invalidated the code or disabled codes. The failed
+        // The creator's change came first, and invalidated the code or disabled codes. The failed
         // proof changed nothing, and the next one succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED", "INVALID_AUTHORIZATION_CODE"];
         assert!(refusals.contains(&proof.code().as_str()), "{at}: {}", proof.text());
@@ -204,7 +204,7 @@ async fn a_sign_in_code_wins_the_account_over_a_concurrent_creator() {
     races(Way::SignInCode, &[HeldPart::Proof, HeldPart::Action]).await;
 }
 
-// The clock runs, as these proofs need the network.
+// The clock runs, because these proofs need the network.
 #[tokio::test]
 async fn a_provider_s_proof_wins_the_account_over_a_creator_who_acts_meanwhile() {
     races(Way::Provider, &[HeldPart::Proof]).await;

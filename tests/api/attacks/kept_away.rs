@@ -1,5 +1,6 @@
 //! Someone creates an account with another person's address. They cannot keep that person from
-//! proving it, whether they invalidate each code before its use or disable the method of proof.
+//! proving it, neither by invalidating each code before it is used nor by disabling the method of
+//! proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -43,7 +44,7 @@ async fn an_attacker_cannot_invalidate_every_code_of_an_address() {
         let details = assert_error(&refused, 429, "RATE_LIMITED");
         assert_eq!(details["limit"], "write");
     }
-    // Changes that invalidate no code are still possible.
+    // Changes that do not invalidate a code are still possible.
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "display_name": "Eve" })).await.status(), 200);
     assert_eq!(reset(&app, &code).await.status(), 200);
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
@@ -72,7 +73,7 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Recreating an account counts as invalidating its codes, so attackers cannot do it each minute.
+/// Recreating an account counts as invalidating its codes, so attackers cannot do it every minute.
 #[tokio::test]
 async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -125,13 +126,13 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-    // Emails with the same time have no order.
+    // Emails with the same time are in no particular order.
     app.send_emails().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }
 
-/// The account gives up the address between the sending and the use of a code.
+/// The account gives up the address after a code is sent and before it is used.
 #[tokio::test]
 async fn a_code_for_an_existing_account_creates_no_other_account() {
     let app = TestApp::start().await;

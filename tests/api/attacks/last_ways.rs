@@ -1,5 +1,5 @@
-//! Two requests that each remove one of a user's last two ways to sign in: one is refused, no
-//! matter which ways they are and how they are removed.
+//! Two requests that each remove one of a user's last two ways to sign in: one is refused,
+//! whichever ways they are and however they are removed.
 
 use serde_json::{Value, json};
 use support::provider::Provider;

@@ -1,5 +1,5 @@
-//! Emails to strangers: regardless of the cause, each gets only a few. Attackers are under the
-//! standard limits, but have so many addresses that limits per address do not stop them.
+//! Emails to strangers: whatever causes them, each stranger gets only a few. Attackers are subject
+//! to the standard limits, but have so many addresses that limits per address do not stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -77,7 +77,7 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger there is refused, too, but not the recovery of an existing account.
+    // A code for a stranger there is refused too, but recovering an existing account is not.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     app.advance(SignedDuration::from_hours(2));
@@ -206,7 +206,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An earlier version's entry has no count; it is sent.
+/// An earlier version's entry has no count, and is sent.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

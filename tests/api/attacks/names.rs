@@ -1,4 +1,4 @@
-//! Names with hidden characters or reversed text, which read as another name or as an address.
+//! Names with hidden characters or reversed text, which look like another name or an address.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -48,7 +48,8 @@ pub(super) async fn taken_over(app: &TestApp) -> SignedInUser {
     ada
 }
 
-/// Asserts that the account belongs only to the owner, who can sign in only after a reset by email.
+/// Asserts that the account belongs to the owner alone, who can sign in only after a reset by
+/// email.
 async fn assert_owned(app: &TestApp, id: &str) {
     assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
     let account = user(app, id).await;
@@ -211,7 +212,7 @@ async fn a_flood_of_changes_hides_no_change() {
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
-    // Four notices of this kind were sent already, so the notice of the next change, the one that
+    // Four notices of this kind have been sent, so the notice of the next change, the one that
     // matters, is delayed.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);

@@ -1,4 +1,4 @@
-//! Misuse of "This wasn't me": intruders receive notices, too.
+//! Misuse of "This wasn't me": intruders receive notices too.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ async fn newest(app: &TestApp, address: &str) -> String {
 async fn a_removed_intruder_cannot_return_with_the_notice() {
     let app = TestApp::start().await;
     let ada = intruded(&app).await;
-    // The owner recovers the account with a reset, and removes the intruder's address.
+    // The owner gets the account back with a reset, and removes the intruder's address.
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
     let own = SignedInUser::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
@@ -90,7 +90,7 @@ async fn the_creator_of_an_account_cannot_take_it_back_from_its_owner() {
         let app = TestApp::start().await;
         with_pages(&app).await;
         let eve = if way == "replaced" {
-            // An address that was never verified may be replaced, as it may be a typo.
+            // An address that was never verified may be replaced, because it may be a typo.
             let eve = app.sign_up(EVE).await;
             let path = format!("{CHANNELS}/me/{}", channel_id(&app, &eve.user_id, EVE).await);
             assert_eq!(app.signed_in(&eve).patch(&path, json!({ "value": ADA })).await.status(), 200);

@@ -90,15 +90,16 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // Without an authenticator app so far, the session may set one, and replace it within minutes.
+    // The user has no authenticator app yet, so the session may set one, and replace it within
+    // minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
     }
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A replaced app's right code and a code from the new app get the same error, and neither
-    // attempt counts.
+    // A correct code from the replaced app and a code from the new app get the same error, and
+    // neither counts as an attempt.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
@@ -132,8 +133,7 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let own = app.signed_in(&ada);
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
-    // A later password does not reauthenticate the session either: setting it required only the
-    // first one.
+    // Nor does a later password reauthenticate the session: setting it took only the first one.
     app.advance(TICK);
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(own.post("/api/v1/auth/password/update", update).await.status(), 200);

@@ -137,7 +137,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
     }
 }
 
-/// No number of memberships may keep an account's address from being proved.
+/// However many memberships an account has, its address can be proved.
 #[tokio::test]
 async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     for proof in PROOFS {
@@ -156,7 +156,7 @@ async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     }
 }
 
-/// People click links in emails they did not ask for.
+/// People click links in emails that they did not ask for.
 #[tokio::test]
 async fn a_verification_without_a_session_lets_the_squatter_keep_nothing() {
     for proof in PROOFS {
@@ -241,7 +241,7 @@ async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_
     }
 }
 
-/// Anyone who has an invitation's code reads the address's emails.
+/// Whoever has an invitation's code reads the address's emails.
 #[tokio::test]
 async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code() {
     for is_added in [false, true] {
@@ -255,7 +255,7 @@ async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code
     }
 }
 
-/// Only the first proof costs anything: afterwards the owner is known.
+/// Only the first proof comes at a cost: after that, the owner is known.
 #[tokio::test]
 async fn the_owner_proves_the_address_a_second_time_without_loss() {
     let (app, provider) = start(false).await;
@@ -269,7 +269,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     }
 }
 
-/// A user invited by a server got everything from servers: there is no one to lock out.
+/// A user invited by a server got everything from servers, so there is nobody to lock out.
 #[tokio::test]
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {

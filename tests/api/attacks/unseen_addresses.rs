@@ -64,8 +64,8 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
     }
 }
 
-/// An earlier verification of another address gives no power to undo changes by the owner of the
-/// first address.
+/// Having verified another address earlier does not allow anyone to undo changes by the owner of
+/// the first address.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     for is_imported in [false, true] {

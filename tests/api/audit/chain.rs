@@ -1,7 +1,7 @@
 //! The chain of links, checked by the library behind `gateway audit verify`. It detects
 //! manipulations of the trail by someone who can write to the table but lacks the deployment
-//! secret. A reset of the whole trail to an earlier state shows only in a comparison of its last
-//! link with one noted before.
+//! secret. If the whole trail is reset to an earlier state, this shows only when its last link is
+//! compared with one recorded before.
 
 use std::collections::BTreeMap;
 
@@ -211,7 +211,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
         assert_eq!(check(&app).await.problems(), problem);
         delete(&app, &added).await;
     }
-    // An entry with a future time is not linked, and does not block others.
+    // An entry with a time in the future is not linked, and does not block others.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
     moved(&app, &mut added, ahead, "019b7a2c-0000-7000-8000-000000000002");

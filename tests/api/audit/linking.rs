@@ -26,7 +26,7 @@ async fn links_expire_in_order_without_being_reported_missing() {
     rename(&app, &ada, "B").await;
     app.link_trail().await;
 
-    // Deletes expired items like DynamoDB.
+    // Deletes expired items, as DynamoDB does.
     let expire = async || {
         for item in items(&app, "#TRAIL#").await.iter().chain(&items(&app, "#LINKS").await) {
             let is_over = item.get("ttl").is_some_and(|ttl| ttl.as_n().unwrap().parse::<i64>().unwrap() <= app.now().as_second());
@@ -60,8 +60,8 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     assert_eq!((found.problems(), found.counts()), (Vec::new(), vec![(2, 1, 1)]));
     assert_eq!(app.link_trail().await, 1);
     assert_eq!(check(&app).await.counts(), [(2, 2, 0)]);
-    // An entry counts the failures of a minute, and must not change afterwards: lower and higher
-    // counts are detected.
+    // An entry counts the failures of a minute, and must not change after that: both lower and
+    // higher counts are detected.
     let mut counted = entries(&app).await.into_iter().find(|entry| entry.contains_key("n")).unwrap();
     app.advance(SignedDuration::from_hours(1));
     app.sign_in("ada@example.com").await;
@@ -74,7 +74,7 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     }
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let app = TestApp::start().await;

@@ -19,7 +19,7 @@ const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
 const ACTIVITY: &str = "/api/v1/users/me/activity";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// A page's items, and the cursor of the next page if any.
+/// A page's items, and the cursor of the next page if there is one.
 async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     let answer = caller.get(path).await;
     assert_eq!(answer.status(), 200, "{path}: {}", answer.text());

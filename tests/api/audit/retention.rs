@@ -28,7 +28,7 @@ async fn new_entries_are_kept_for_the_configured_time() {
     rename(&app, &ada, "B").await;
     let mut found = expiries(&app);
     found.sort_unstable();
-    // The entry about a change of the setting has the previous retention.
+    // The entry about a change of the setting still has the previous retention.
     assert_eq!(found, [1, 90, 90, 400, 400]);
 }
 
@@ -50,7 +50,7 @@ async fn expired_entries_are_hidden_before_they_are_deleted() {
 #[tokio::test]
 async fn a_gateway_deletes_expired_entries() {
     let app = TestApp::start().await;
-    // The machine's clock decides what has expired. It is ahead of the tests' clock, so entries
+    // What has expired depends on the machine's clock, which is ahead of the tests', so entries
     // with a retention of one day have expired.
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;

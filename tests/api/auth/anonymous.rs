@@ -40,7 +40,7 @@ async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
     anonymous(&app).await;
 }
 
-/// Its id is constant and it requires no key, so strangers can reach it without knowing anything.
+/// Its id is fixed and it requires no key, so strangers can reach it without knowing anything.
 #[tokio::test]
 async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let app = TestApp::start().await;
@@ -51,7 +51,7 @@ async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
     let keyless = app.client_of(&internal).without("x-stack-publishable-client-key");
     assert_error(&keyless.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
     assert_eq!(app.server_of(&internal).get("/api/v1/users?include_anonymous=true").await.json()["items"], json!([]));
-    // Sign-up is open there in this test; only sign-up without an identity stays closed.
+    // In this test, sign-up is open there; only sign-up without an identity stays closed.
     let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(app.client_of(&internal).post("/api/v1/auth/password/sign-up", account).await.status(), 200);
 }
@@ -110,7 +110,7 @@ async fn a_sign_up_leaves_no_credential_of_the_anonymous_user() {
     }
 }
 
-/// Someone who shared the anonymous user's session is not signed in to the account.
+/// Someone who shared the anonymous user's session does not end up signed in to the account.
 async fn assert_has_ended(app: &TestApp, old: &SignedInUser) {
     let caller = || app.signed_in(old).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller().get("/api/v1/users/me").await.status(), 401);

@@ -147,7 +147,7 @@ async fn a_stranger_keeps_no_session_of_an_anonymous_user_who_was_taken_over() {
     let (_, first) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
     let (_, second) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
     let kept = in_mode(&app, &first, "claim-anon-session").await.json();
-    // The second sign-in was attached to the session ended by the takeover.
+    // The second sign-in was attached to the session that the takeover ended.
     assert_error(&in_mode(&app, &second, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
     let old = SignedInUser::of("", &nobody);
     let me = app.signed_in(&old).with("x-stack-allow-anonymous-user", "true").get(ME).await;

@@ -120,7 +120,8 @@ async fn concurrent_requests_refresh_a_token_once() {
     provider.misbehave(Misbehaviour::Waits);
     provider.requests();
     app.recorder.clear();
-    // The provider answers once every request has tried to be the one that refreshes the token.
+    // The provider answers only after every request has tried to be the one that refreshes the
+    // token.
     let behave = async {
         until("all requests compete", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 20).await;
         provider.is_waiting(1).await;
@@ -131,7 +132,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// Otherwise, each of many requests would ask five times a second during the refresh.
+/// Otherwise, during the refresh, each of many requests would ask five times a second.
 #[tokio::test]
 async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;
@@ -186,7 +187,8 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
 }
 
 /// The status of a request for the token of a user who signed in with a provider of the catalog:
-/// five minutes later, and twice after the user revoked it, the second time with the provider down.
+/// five minutes later, and twice after the user has revoked it, the second time with the provider
+/// down.
 async fn before_and_after_a_revocation(provider_id: &str, documents: HashMap<String, Value>) -> [u16; 3] {
     let provider = StandIn::start(provider_id, documents).await;
     let app = TestApp::start_at(&provider).await;

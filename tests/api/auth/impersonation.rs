@@ -1,5 +1,5 @@
 //! An impersonation is a session that a server creates to act as a user. It cannot change
-//! credentials and keys, as such changes would outlast it.
+//! credentials or keys, because such changes would outlast it.
 
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
@@ -88,7 +88,7 @@ async fn an_impersonation_registers_no_passkey_and_links_no_account() {
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;
     let support = impersonate(&app, &ada).await;
-    // The user started the registration, which the impersonation would complete.
+    // The user started the registration, and the impersonation would complete it.
     let Ceremony { options, code } = app.start_registration(&ada).await;
     let credential = SoftPasskey::create(&options, Page::default(), 1).registration(&options);
     let link = parameters_with(&app, &[("type", "link"), ("token", &support.access_token)]);

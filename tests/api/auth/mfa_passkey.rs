@@ -114,7 +114,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         let answer = send(&app, &waiting, &code, &without(passkey.assertion(&options))).await;
         assert_eq!((answer.status(), &answer.json()["user_id"]), (200, &json!(ada.user_id)), "{handle:?}: {}", answer.text());
 
-        // Only a session started after the passkey was added can be renewed with it.
+        // Only a session that was started after the passkey was added can be renewed with it.
         let session = SignedInUser::of(ADA, &answer.json());
         let started = app.start_authentication().await;
         let renew = async |response: Value| {
@@ -124,7 +124,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         assert_error(&renew(hers.assertion(&started.options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
         let renewed = renew(passkey.assertion(&started.options)).await;
         assert_eq!(renewed.status(), 200, "{handle:?}: {}", renewed.text());
-        // The user is still unknown at a sign-in.
+        // At a sign-in, the user is not known yet.
         let unknown = app.start_authentication().await;
         let refused = app.send_assertion(&unknown.code, &without(passkey.assertion(&unknown.options))).await;
         assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");

@@ -35,7 +35,7 @@ async fn signed_up(app: &TestApp, wants: bool) {
     verified(app, answer.json()["user_id"].as_str().unwrap()).await;
 }
 
-/// Only verified addresses are told of sign-ins.
+/// Only verified addresses are notified of sign-ins.
 async fn verified(app: &TestApp, user: &str) {
     let patch = json!({ "primary_email_verified": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), patch).await.status(), 200);

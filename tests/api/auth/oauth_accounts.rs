@@ -126,8 +126,9 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
     assert!(codes > 0);
 }
 
-/// A flow in JSON mode is not bound to a browser, so someone other than the person who started it
-/// may consent at the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
+/// A flow in JSON mode is not bound to a browser, so the person who consents at the provider may
+/// not be the one who started it (RFC 9700 §4.7). Nothing is linked until the app exchanges the
+/// code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;
@@ -156,7 +157,7 @@ async fn an_account_linked_by_another_user_meanwhile_is_not_linked() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
 }
 
-/// An account id is unique only at its provider; another one may use it for someone else.
+/// An account id is unique only at its provider; another provider may use it for someone else.
 #[tokio::test]
 async fn the_same_account_id_at_two_providers_means_two_users() {
     let (app, acme) = start().await;

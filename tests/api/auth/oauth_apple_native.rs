@@ -293,7 +293,7 @@ async fn an_anonymous_user_is_upgraded() {
     let user = me(&app, &upgraded).await;
     assert_eq!((&upgraded.json()["is_new_user"], &user["id"]), (&true.into(), &anonymous["user_id"]));
     assert_eq!((&user["is_anonymous"], &user["primary_email"]), (&false.into(), &EMAIL.into()));
-    // The account belongs to this user, no matter who else is signed in.
+    // The account belongs to this user, whoever else is signed in.
     let eve = app.sign_up("eve@example.com").await;
     let again = send(&app.signed_in(&eve), &apple.key().sign(&with(claims(&app, "001.a"), "jti", "2"))).await;
     assert_eq!(again.json()["user_id"], user["id"]);

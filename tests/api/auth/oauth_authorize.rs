@@ -14,7 +14,7 @@ pub(super) async fn start() -> TestApp {
     let app = TestApp::start().await;
     let provider = Provider::start().await;
     let issuer = provider.issuer.clone();
-    // Keeps it until the test ends.
+    // Stays alive until the test ends.
     std::mem::forget(provider);
     let providers = json!([
         { "id": "github", "type": "standard", "client_id": "github-client", "client_secret": "github-secret" },
@@ -43,7 +43,7 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The parameters of a valid request, with `others` added or substituted.
+/// The parameters of a valid request, with `others` added or replaced.
 pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {

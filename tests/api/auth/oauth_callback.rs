@@ -71,7 +71,6 @@ pub(crate) fn exchange_of(app: &TestApp, code: &str) -> Value {
     })
 }
 
-/// Exchanges the app's code for tokens.
 pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
     app.anonymous().post(TOKEN, exchange_of(app, code)).await
 }
@@ -192,7 +191,8 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
 }
 
-/// A flow's cookie and record outlive it, so that the user does not end up on a page of the API.
+/// The cookie and the record of a flow outlive it, so that the user does not end up on a page of
+/// the API.
 #[tokio::test]
 async fn a_user_who_returns_late_in_redirect_mode_gets_back_to_the_app() {
     let (app, provider) = start().await;

@@ -66,7 +66,7 @@ async fn a_wrong_header_is_answered_with_the_scheme() {
             assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{wrong}");
         }
     }
-    // With credentials in the body, the same error keeps the status that published SDKs expect.
+    // With credentials in the body, the same error has the status that published SDKs expect.
     let form = [("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", &project), ("client_secret", "pck_wrong")];
     let answer = app.anonymous().request("POST", TOKEN).form(&form).send().await;
     assert_eq!((answer.status(), answer.header("www-authenticate")), (400, None));
@@ -82,6 +82,6 @@ async fn a_client_authenticates_in_one_way() {
         assert!(problems(&answer)[0].starts_with(&format!("body.{name} must be absent")), "{}", answer.text());
         assert_eq!(answer.json()["error"], "invalid_request");
     }
-    // Other schemes do not authenticate clients, so the body counts.
+    // Other schemes do not authenticate clients, so it is the body that counts.
     assert!(problems(&refresh(&app, &user, "Bearer x", &[]).await).contains(&"body.client_id is required".to_owned()));
 }

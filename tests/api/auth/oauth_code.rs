@@ -45,7 +45,7 @@ async fn a_code_sent_with_another_redirect_is_invalidated() {
     assert_error(&exchange_with(&app, &astray, "redirect_uri", other.clone()).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_error(&exchange(&app, &astray).await, 400, "INVALID_AUTHORIZATION_CODE");
 
-    // A redeemed code is remembered: reuse ends the session, even after failed attempts.
+    // A redeemed code is remembered: using it again ends the session, even after failed attempts.
     let redeemed = code(&app, &provider).await;
     let tokens = exchange(&app, &redeemed).await.json();
     assert_error(&exchange_with(&app, &redeemed, "redirect_uri", other).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -61,7 +61,7 @@ async fn a_reused_code_ends_the_session_it_started() {
     let tokens = exchange(&app, &code).await.json();
     let refresh = json!({ "grant_type": "refresh_token", "client_id": app.project_id(), "refresh_token": tokens["refresh_token"] });
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
-    // Without the verifier, a second use does not prove a theft.
+    // Without the verifier, a second use is no proof of theft.
     assert_error(&exchange_with(&app, &code, "code_verifier", json!("x".repeat(43))).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(app.anonymous().post(TOKEN, refresh.clone()).await.status(), 200);
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
@@ -117,7 +117,7 @@ async fn a_second_factor_is_required() {
     assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", attempt).await, 400, "INVALID_TOTP_CODE");
 }
 
-/// The redeemed code names the session, although it starts only with the second factor.
+/// The redeemed code names the session, although the session starts only with the second factor.
 #[tokio::test]
 async fn a_reused_code_ends_the_session_of_its_second_factor() {
     let (app, provider) = start().await;

@@ -146,7 +146,7 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// Here the SDK's own service starts a new session, whereas Gatelet rejects the code.
+/// In this case, the SDK's own service starts a new session, whereas Gatelet rejects the code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
     let app = TestApp::start().await;

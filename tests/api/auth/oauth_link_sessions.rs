@@ -48,7 +48,7 @@ async fn linking_in_a_short_session_starts_no_longer_one() {
     assert_eq!(tokens.status(), 200, "{}", tokens.text());
     assert_is_limited(&app, &tokens.json()).await;
 
-    // A flow for an already linked account starts a session, too.
+    // A flow for an account that is already linked also starts a session.
     let tokens = link(&app, &provider, &short(&app, &user).await).await;
     assert_is_limited(&app, &tokens.json()).await;
 }

@@ -68,7 +68,7 @@ async fn userinfo_that_refuses_does_not_matter_if_the_id_token_suffices() {
         let nameless = me(&app, &provider, with(&[("userinfo", json!(true)), ("sub", json!("acme|2"))])).await;
         assert_eq!((&nameless["primary_email"], &nameless["display_name"]), (&Value::Null, &Value::Null), "{status}");
     }
-    // Without an answer, it is unknown whether the account has an address.
+    // Without an answer, we do not know whether the account has an address.
     let (app, provider) = start().await;
     provider.misbehave(Misbehaviour::UserinfoAnswers(503));
     assert_eq!(me(&app, &provider, with(&[("name", Value::Null)])).await["primary_email"], "ada@example.com");
@@ -106,7 +106,7 @@ async fn a_new_key_works_whatever_its_id() {
         sign_in(&app, &provider, ada()).await;
         assert_eq!(provider.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read again once");
     }
-    // Not every forged token causes a request.
+    // Forged tokens do not each cause a request.
     provider.misbehave(Misbehaviour::ForgedSignature);
     for _ in 0..3 {
         error_of(&flow(&app, &provider, ada(), &[]).await);
@@ -177,7 +177,7 @@ async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() 
     assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), Some("consent".to_owned()), None));
 }
 
-/// The project's endpoint says nothing about the issuer's scopes.
+/// The endpoint that the project configures says nothing about the issuer's scopes.
 #[tokio::test]
 async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project_too() {
     let (app, provider) = start().await;

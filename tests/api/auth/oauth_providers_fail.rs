@@ -76,7 +76,7 @@ async fn provider_errors_are_passed_to_the_app() {
     let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?state={state}")).await;
     assert_eq!(error_of(&landed(&answer)), "INVALID_AUTHORIZATION_CODE");
-    // An error from another issuer does not answer this one's request (RFC 9207 §2.4).
+    // An error from another issuer is not an answer to the request to this one (RFC 9207 §2.4).
     let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let answer =
         app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?error=access_denied&iss=https://evil.example&state={state}")).await;

@@ -1,5 +1,5 @@
-//! Open redirects: no matter how a URL is spelled, users, codes and errors are sent only to trusted
-//! domains. Flows are checked at their start and again at their end, as the trusted domains may
+//! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
+//! domains. Flows are checked at the start and again at the end, because the trusted domains may
 //! have changed.
 
 use model::project::redirect::RedirectUrl;

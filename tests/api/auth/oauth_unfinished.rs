@@ -1,5 +1,5 @@
 //! Flows that will change an existing user. Nothing changes until the app redeems the code: the
-//! person who returns from the provider need not be the one who began the flow (RFC 9700 §4.7), and
+//! person who returns from the provider may not be the one who began the flow (RFC 9700 §4.7), and
 //! is not signed in anywhere.
 
 use futures_util::future::join_all;
@@ -64,12 +64,12 @@ async fn an_unfinished_flow_merges_no_account() {
     app.advance(SignedDuration::from_mins(5));
     assert_error(&exchange(&app, &lost).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(user(&app, &owner).await["oauth_providers"], before["oauth_providers"]);
-    // The provider account is still free, so with another address it signs up a new user.
+    // Nobody has the provider account yet, so with another address it signs up a new user.
     let (other, _) = sign_in(&app, &provider, json!({ "sub": "acme|1", "email": "bob@example.com", "email_verified": true })).await;
     assert_ne!(other.user_id, owner.user_id);
 }
 
-/// The first to prove the address stays the owner, even if a code for a takeover has been issued.
+/// Whoever proves the address first stays the owner, even if a code for a takeover has been issued.
 #[tokio::test]
 async fn an_account_verified_since_the_callback_is_not_handed_over() {
     let (app, provider) = start().await;
@@ -173,7 +173,7 @@ async fn codes_of_an_earlier_version_are_redeemed() {
     assert_eq!(exchange(&app, &old_code(&app, &ada, &json!("link")).await).await.status(), 200);
     assert_eq!(accounts(&app, &ada).await, ["acme|1"]);
 
-    // That version changed users at the callback, and then made a code without a change.
+    // That version changed users at the callback, and then created a code without a change.
     let (app, _provider) = start().await;
     let ada = app.sign_in_by_mail(ADA).await;
     assert_eq!(exchange(&app, &old_code(&app, &ada, &Value::Null).await).await.status(), 200);

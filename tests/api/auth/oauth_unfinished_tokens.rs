@@ -1,6 +1,6 @@
 //! The provider's tokens for an account already linked to a user. A callback alone replaces none of
-//! them: the person who returns from the provider need not be the one who began the flow (RFC 9700
-//! §4.7), and after an earlier consent the provider asks nothing.
+//! them: the person who returns from the provider may not be the one who began the flow (RFC 9700
+//! §4.7), and after an earlier consent, the provider asks nothing.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

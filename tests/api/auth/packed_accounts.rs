@@ -1,5 +1,5 @@
-//! Accounts deliberately filled with claims. The address's owner still gets the account: the
-//! transaction that releases all claims has room for the sign-in's writes.
+//! Accounts filled with claims on purpose. The owner of the address still gets the account: the
+//! transaction that releases all claims has room for the writes of the sign-in.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use crate::stored::change_user;
 
 const ADA: &str = "ada@example.com";
 
-/// An account with Ada's unverified address, the maximum of addresses and provider accounts, and a
-/// selected team; and the sign-in that proves the address, from a new place.
+/// An account with Ada's unverified address, the maximum number of addresses and provider accounts,
+/// and a selected team; and the sign-in that proves the address, from a new place.
 async fn proved(proof: &str) -> (TestApp, Answer) {
     let (provider, apple) = (Provider::start().await, StandIn::start("apple", HashMap::new()).await);
     let app = TestApp::start_at(&apple).await;

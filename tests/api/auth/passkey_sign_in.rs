@@ -58,7 +58,7 @@ async fn a_passkey_signs_in_once_per_challenge() {
 async fn a_thousand_replays_of_a_response_give_one_session() {
     let (app, ada, mut passkey) = app_and_passkey().await;
     let before = sessions(&app, &ada).await;
-    // With a signature counter, a replay also looks like a copy of the authenticator.
+    // With a signature counter, a replay looks like a copy of the authenticator too.
     passkey.sign_count = 7;
     let started = app.start_authentication().await;
     let response = passkey.assertion(&started.options);

@@ -37,13 +37,13 @@ async fn signed_up() -> (TestApp, SignedInUser) {
     (app, ada)
 }
 
-/// An account with its password locked by a stranger's attempts, and the notice delivered to its
-/// owner.
+/// An account whose password was locked by a stranger's attempts, and whose owner has received the
+/// notice.
 async fn closed() -> (TestApp, SignedInUser) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // Emails due at the same time arrive in any order; later ones arrive after this notice.
+    // Emails due at the same time arrive in any order; emails due later arrive after this notice.
     app.send_emails().await;
     (app, ada)
 }

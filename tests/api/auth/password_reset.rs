@@ -107,7 +107,8 @@ async fn of_concurrent_resets_with_one_code_one_succeeds() {
         statuses.push(answer.await.unwrap());
     }
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
-    // Later requests find the code used, or the account's credential epoch changed.
+    // Later requests find that the code was used, or that the account's credential epoch has
+    // changed.
     assert!(statuses.iter().all(|status| matches!(status, 200 | 404 | 409)), "{statuses:?}");
 }
 

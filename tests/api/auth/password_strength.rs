@@ -53,8 +53,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
     let setting = "argon2id$v=19$m=128,t=2,p=1";
-    // Less memory and fewer passes, only less memory, only fewer passes; and hashes from before a
-    // change of the setting that cost as much or more.
+    // Less memory and fewer passes, only less memory, only fewer passes; and hashes from before the
+    // setting changed, which cost as much or more.
     for (memory, passes, renewed) in [
         (64, 1, setting),
         (64, 2, setting),

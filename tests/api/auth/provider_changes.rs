@@ -56,7 +56,7 @@ async fn an_account_of_another_issuer_with_the_same_subject_is_somebody_else() {
     assert_eq!(sign_in(&app, &second, mallory).await.0.user_id, new.user_id, "the new account is found again");
     assert_eq!(app.table().keys().filter(|(pk, _)| pk.starts_with("O#")).count(), 2);
 
-    // With the first issuer back, each account belongs to its user again.
+    // Once the first issuer is back, each account belongs to its user again.
     configure(&app, &[first.setting()]).await;
     assert_eq!(sign_in(&app, &first, ada()).await.0.user_id, old.user_id);
 }
@@ -108,8 +108,8 @@ async fn a_refresh_token_is_not_sent_with_another_client() {
     assert_eq!(token(&app, &user).await.json()["access_token"], "renewed");
 }
 
-/// A new flow replaces another client's tokens even if it asks for fewer scopes and gets no refresh
-/// token: the old ones are useless.
+/// A new flow replaces another client's tokens even if it requests fewer scopes and gets no refresh
+/// token, because the old ones are useless.
 #[tokio::test]
 async fn a_sign_in_with_another_client_keeps_nothing_of_the_old_tokens() {
     let (app, provider) = start().await;
@@ -134,7 +134,7 @@ async fn tokens_of(app: &TestApp, user: &SignedInUser) -> ProviderTokens {
     app.app.store.provider_tokens(of).await.unwrap().unwrap()
 }
 
-/// Stores the user's tokens in the form of earlier versions: sealed only for the account.
+/// Stores the user's tokens as earlier versions did: sealed only for the account.
 pub(super) async fn age_tokens(app: &TestApp, user: &SignedInUser) {
     let project = app.project_id();
     let owner = format!("{project}/acme/acme|1/tokens");
@@ -165,7 +165,7 @@ async fn accounts_and_tokens_of_an_earlier_version_belong_to_the_first_issuer() 
     let second = Provider::start().await;
     let (user, _) = sign_in(&app, &first, ada()).await;
     age_tokens(&app, &user).await;
-    // Item, claim and provider have an earlier version's form.
+    // The item, the claim and the provider are as an earlier version stored them.
     let items = app.table();
     assert!(items.keys().any(|(pk, sk)| *pk == format!("O#{}#acme#acme|1", app.project_id()) && sk == "CLAIM"));
     assert!(project(&app).await.config.first_registrations.is_empty());
@@ -215,7 +215,8 @@ async fn a_provider_that_is_added_again_is_the_same_only_with_its_issuer() {
     assert_eq!(token(&app, &user).await.status(), 201);
 }
 
-/// The operations on one provider change the issuer just like the settings of all.
+/// The operations on a single provider change the issuer just as the setting with all providers
+/// does.
 #[tokio::test]
 async fn a_provider_that_is_set_or_removed_by_itself_is_the_same_only_with_its_issuer() {
     const PROVIDERS: &str = "/api/v1/internal/oauth-providers";

@@ -1,5 +1,5 @@
 //! Callers that keep reporting a provider's token as failed (`?refresh=true`), and providers with
-//! short-lived tokens: the provider is called now and then, not each time.
+//! short-lived tokens: the provider is called now and then, not every time.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -32,7 +32,7 @@ fn replaced(app: &TestApp) -> (TestApp, TestApp) {
     )
 }
 
-/// All items once emails are sent, as items of pending emails also contain sealed codes.
+/// All items, once emails are sent: items of pending emails also contain sealed codes.
 async fn items(app: &TestApp) -> Vec<Item> {
     app.send_emails().await;
     let (items, next) = app.app.store.items(None).await.unwrap();

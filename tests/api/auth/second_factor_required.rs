@@ -1,4 +1,4 @@
-//! Projects that require a second factor of everyone, of teams' members, or of holders of
+//! Projects that require a second factor of everyone, of the members of teams, or of the holders of
 //! permissions.
 
 use jiff::SignedDuration;
@@ -64,7 +64,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     let claims = refreshed(&app, &ada).await;
     assert_eq!((&claims["is_restricted"], &claims["restricted_reason"]), (&json!(true), &reason()));
     assert!(claims["aud"].as_str().unwrap().ends_with(":restricted"), "{claims}");
-    // New users are restricted, too.
+    // New users are restricted too.
     let carol = app.sign_up("carol@example.com").await;
     assert_eq!(reason_of(&app, &carol).await, reason());
     let server = app.server().get(&format!("/api/v1/users/{}", ada.user_id)).await.json();
@@ -73,7 +73,7 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     enrol(&app, &ada).await;
     assert_eq!(app.signed_in(&ada).get(ME).await.json()["restricted_reason"], Value::Null);
     assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
-    // Disabling the factor restricts the user again. The SDK's operation can set up an app, too.
+    // Disabling the factor restricts the user again. The SDK's operation can also set up an app.
     let own = app.signed_in(&ada);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": null })).await.json()["restricted_reason"], reason());
     let set = restricted(&app, &ada).patch(ME, json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await;
@@ -133,8 +133,8 @@ async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
         let answer = session.request(method, path).json(&body).send().await;
         assert_error(&answer, 403, "REAUTHENTICATION_REQUIRED");
     }
-    // The owner's other app changes nothing. An app's code counts after the password, because the
-    // app is younger than the session.
+    // The owner's other app changes nothing. A code from an app counts only after the password,
+    // because the app is younger than the session.
     app.advance(SignedDuration::from_secs(30));
     enrol(&app, &owner).await;
     assert_eq!(app.signed_in(&owner).get(ME).await.status(), 200);

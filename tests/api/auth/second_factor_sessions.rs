@@ -145,7 +145,7 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // The exchange also notes teams that have started to require a second factor.
+    // The exchange also records teams that have started to require a second factor.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -173,7 +173,8 @@ async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
     let tool = fetch(&app, &polling).await;
     assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 
-    // If the confirming session counts as one factor when the tool polls, the tool gets no session.
+    // If the confirming session counts as only one factor when the tool polls, the tool gets no
+    // session.
     let (polling, login) = start(&app, json!({})).await;
     assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
     app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;

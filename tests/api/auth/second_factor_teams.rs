@@ -1,4 +1,4 @@
-//! The note of a user's teams that require a second factor, across changes of teams and factors.
+//! The record of which of a user's teams require a second factor, as teams and factors change.
 
 use serde_json::{Value, json};
 use support::{SignedInUser, TestApp};

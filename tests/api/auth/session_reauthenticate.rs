@@ -81,7 +81,7 @@ async fn every_credential_change_requires_recent_authentication() {
         assert_error(&own.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // Other changes need no recent authentication, nor do servers' changes.
+    // Other changes need no recent authentication; nor do changes by servers.
     assert_eq!(own.patch("/api/v1/users/me", json!({ "display_name": "Ada" })).await.status(), 200);
     let server = app.server().with("x-stack-access-token", &ada.access_token);
     assert_eq!(server.patch("/api/v1/users/me", json!({ "primary_email": "b@example.com" })).await.status(), 200);

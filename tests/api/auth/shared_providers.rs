@@ -62,7 +62,7 @@ async fn users_sign_in_with_the_deployment_s_client() {
     assert_eq!(caller.get("/api/v1/users/me").await.json()["primary_email"], "ada@example.com");
     assert_eq!(sign_in(&app, &provider).await["is_new_user"], false);
 
-    // Apps get neither access tokens nor additional scopes of a client that is not theirs.
+    // Apps get neither access tokens nor additional scopes from a client that is not theirs.
     for path in ["google", "google/1084"] {
         let token = caller.post(&format!("/api/v1/connected-accounts/me/{path}/access-token"), json!({})).await;
         assert_error(&token, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE_WITH_SHARED_OAUTH_KEYS");

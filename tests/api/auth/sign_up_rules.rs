@@ -131,7 +131,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
     assert_error(&caller().post(SIGN_UP, body("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
-    // Rules added after the provider's response apply, too.
+    // Rules added after the provider's response apply too.
     set(&app, &[]).await;
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     set(&app, &[rule("nobody", "true", "reject")]).await;

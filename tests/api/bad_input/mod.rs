@@ -1,5 +1,5 @@
-//! Requests that no real client sends, and unusually large amounts of data. They cause no internal
-//! errors and no partial writes, and errors have their interface's form.
+//! Requests that no real client sends, and unusually large amounts of data. They cause neither
+//! internal errors nor partial writes, and errors have their interface's form.
 
 mod bodies;
 mod large;
@@ -46,7 +46,7 @@ fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
 }
 
 /// Asserts that the project has no user able to sign in, no email and no changed setting. Other
-/// users are fine, as servers and visitors can create them with an empty body.
+/// users are fine, because servers and visitors can create them with an empty body.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

@@ -20,12 +20,12 @@ async fn start() -> TestApp {
     app
 }
 
-/// Requests a challenge like the widget, without the headers of other operations.
+/// Requests a challenge as the widget does, without the headers of other operations.
 async fn asked(app: &TestApp, address: &str) -> Answer {
     at(app.anonymous(), address).get(&format!("{CHALLENGE}?project_id={}", app.project_id())).await
 }
 
-/// Solves a challenge like the widget, by trying counters.
+/// Solves a challenge as the widget does, by trying counters.
 pub(crate) fn solved(challenge: &Value) -> String {
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counter = (0..1_000_000).find(|counter| parameters.is_solved_by(*counter)).unwrap();
@@ -36,7 +36,7 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge like the service's, but solved in sixteen tries on average. A real one takes
+/// A challenge like the service's, but one that takes sixteen tries on average. A real one takes
 /// seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
@@ -82,8 +82,8 @@ async fn a_solution_works_once_across_operations() {
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails because the address has an account uses up its solution; otherwise a
-    // single one could reveal which of many addresses have accounts.
+    // A sign-up that fails because the address has an account uses up its solution; otherwise, a
+    // single solution could reveal which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);

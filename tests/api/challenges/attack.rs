@@ -11,8 +11,8 @@ use super::*;
 /// The interval between the requests of an attack, at 200 per hour.
 const APART: SignedDuration = SignedDuration::from_secs(18);
 const AN_HOUR: usize = 200;
-/// If the number of requests does not matter, the attack is smaller by this factor and its requests
-/// further apart.
+/// Where the number of requests does not matter, the attack is smaller by this factor, and its
+/// requests are further apart.
 const PART: usize = 5;
 const FURTHER_APART: SignedDuration = SignedDuration::from_secs(18 * 5);
 
@@ -48,8 +48,8 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
         }
         app.advance(APART);
     }
-    // Slightly more than the usual 100 per hour: a window of the project's counter ends in the
-    // first hour, so part of its count expires.
+    // Slightly more than the usual 100 per hour: one of the counter's windows ends in the first
+    // hour, so part of the count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
     assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number of emails is sent, and then none");
     assert!(app.mails(&format!("stranger{}@example.com", 2 * AN_HOUR - 1)).await.is_empty());
@@ -111,7 +111,7 @@ async fn refreshed(app: &TestApp, user: &SignedInUser) -> SignedInUser {
     SignedInUser { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs up an anonymous user, in a project where such users may create what others may.
+/// Signs up an anonymous user, in a project where such users may create whatever others may.
 async fn anonymous(app: &TestApp, address: &str) -> SignedInUser {
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     SignedInUser::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
@@ -162,7 +162,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
                 continue;
             }
             _ => {
-                // Verifying the user's primary address requires a challenge, too.
+                // Verifying the user's primary address requires a challenge too.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await
@@ -188,7 +188,7 @@ async fn an_anonymous_user_can_email_one_address_per_solved_challenge() {
 async fn manually_created_accounts_email_no_more_strangers_than_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
-        // A fifth of the usual number, in proportion to the attack.
+        // A fifth of the usual number, because the attack is smaller too.
         usual(&app, 20).await;
         let mut users = Vec::new();
         for number in 0..20 / PART {

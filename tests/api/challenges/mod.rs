@@ -23,7 +23,6 @@ async fn usual(app: &TestApp, requests: u32) {
     app.configure(json!({ "config": { "bot_challenge_usual_requests_per_hour": requests } })).await;
 }
 
-/// A caller at an IP address.
 fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }

@@ -68,7 +68,7 @@ async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() 
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
-    // Suspicion ends within two hours, but not at a window's boundary.
+    // Suspicion ends within two hours, but not right at the boundary of a window.
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));

@@ -77,7 +77,8 @@ async fn a_wrong_token_leads_to_a_visible_challenge_and_then_fails() {
         cloudflare.solve(&app, ACTION, json!({ "challenge_ts": "tomorrow" })),
     ];
     for token in wrong {
-        // The last token's response has an unparsable time, which is not a verdict on the token.
+        // The response for the last token has an unparsable time, which says nothing about the
+        // token.
         let is_judged = token != "0.token-7";
         let first = app.client().post(SIGN_UP, account_of("bob@example.com", invisible(&token))).await;
         if is_judged {
@@ -152,7 +153,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         at(app.client(), address).post(SEND, code_for(&format!("user{number}@example.com"), visible(&token))).await
     };
     let mut passed = Vec::new();
-    // The quotas are two requests from a network, and three in total.
+    // The quotas are two requests per network and three in total.
     for (number, address) in ["203.0.113.7", "203.0.113.8", "203.0.113.9", "198.51.100.1", "198.51.101.1"].into_iter().enumerate() {
         let answer = send(address, number).await;
         if answer.status() == 200 {
@@ -162,7 +163,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         }
     }
     assert_eq!(passed, ["203.0.113.7", "203.0.113.8", "198.51.100.1"]);
-    // Requests that claim an unavailable challenge themselves count too.
+    // Requests that themselves claim that the challenge is unavailable count too.
     let claimed = code_for("other@example.com", json!({ "bot_challenge_unavailable": "true" }));
     assert_failed(&at(app.client(), "192.0.2.1").post(SEND, claimed).await);
     assert!(app.mails("other@example.com").await.is_empty());

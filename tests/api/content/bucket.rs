@@ -17,7 +17,7 @@ use super::images::{Site, png};
 /// An object: media type, cache rule and bytes.
 type Object = (String, String, Vec<u8>);
 
-/// A bucket in memory, which may refuse everything.
+/// A bucket in memory that can be told to refuse everything.
 #[derive(Debug, Clone, Default)]
 struct Memory {
     objects: Arc<Mutex<BTreeMap<String, Object>>>,

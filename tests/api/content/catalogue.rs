@@ -85,8 +85,8 @@ async fn a_later_post_is_found_from_its_time_on() {
     assert!(resource(&app, "llms.txt").await.contains("Later"));
 }
 
-/// These answers are not cached, so a flood of requests for all posts would cost as many renderings
-/// and megabytes.
+/// These answers are not cached, so a flood of requests for all posts would take just as many
+/// renderings and megabytes.
 #[tokio::test]
 async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
     let app = TestApp::start().await;
@@ -115,7 +115,7 @@ async fn a_search_of_the_content_finds_words_without_their_accents() {
     }
 }
 
-/// Otherwise, many requests at once would each reread everything after a publication.
+/// Otherwise, if many requests arrived at once after a publication, each would reread everything.
 #[tokio::test]
 async fn one_of_several_requests_reads_a_new_publication() {
     let app = TestApp::start().await;

@@ -36,7 +36,7 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// How many calls to the table the document needs.
+/// How many calls to the table the document takes.
 async fn calls(app: &TestApp) -> u32 {
     app.recorder.clear();
     app.recorder.measure();

@@ -231,7 +231,7 @@ async fn a_publication_stores_only_new_images_and_a_rollback_shows_the_earlier_o
     let bytes = app.table().into_keys().filter(|(_, sk)| sk.starts_with("~IMAGE#")).count();
     assert_eq!(bytes, 5);
 
-    // A deleted image is stored again when needed again.
+    // A deleted image is stored again when it is needed again.
     site.write("blog/a.png", png(3, 2, "first"));
     assert_eq!((site.publish(&app).await.stored, status(&old).await), (1, 200));
 }

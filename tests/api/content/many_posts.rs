@@ -61,7 +61,7 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     };
     app.recorder.measure();
     // At most one call for the publication, plus two for the list of all posts, one for a page of
-    // the blog or for the texts, or three for a post.
+    // the blog or the texts, or three for a post.
     for (path, max) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),

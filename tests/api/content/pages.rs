@@ -77,7 +77,8 @@ async fn a_page_of_the_blog_is_a_document_like_others() {
     assert_eq!(app.anonymous().get("/feed.xml?page=3").await.text(), feed.text(), "only the blog has pages");
 }
 
-/// Caches distinguish all forms of a query, so a form that no link uses must not cost reads.
+/// Caches treat every form of a query as different, so a form that no link uses must not cost
+/// reads.
 #[tokio::test]
 async fn another_form_of_a_number_leads_to_the_path_without_a_query() {
     let app = TestApp::start().await;

@@ -137,7 +137,7 @@ async fn a_rollback_shows_the_publication_before_with_all_its_texts() {
     assert!(text(&app, "/blog/hello").await.contains("A mistake."));
     assert_eq!(app.app.store.roll_back(Some(7), app.now()).await.unwrap(), None);
 
-    // After a rollback, the next publication follows the one shown by the rollback.
+    // After a rollback, the next publication follows the one that the rollback shows.
     app.app.store.roll_back(Some(1), app.now()).await.unwrap();
     changed.texts.insert("hello".to_owned(), "Right.".to_owned());
     app.publish(&changed).await;
@@ -164,7 +164,7 @@ async fn five_publications_are_kept_and_the_rest_is_deleted() {
     assert!(text(&app, "/blog/post-0.md").await.ends_with("Version 5.\n"));
     assert_eq!(app.app.store.roll_back(Some(4), app.now()).await.unwrap(), None);
 
-    // The publication on display is kept, although it is the oldest.
+    // The publication being shown is kept, although it is the oldest.
     app.publish(&long_blog(2)).await;
     let kept = numbers(app.app.store.publications().await.unwrap());
     assert_eq!(kept, [(10, true), (9, false), (8, false), (7, false), (5, false)]);

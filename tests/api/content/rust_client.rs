@@ -1,4 +1,4 @@
-//! The MCP endpoint, as called by the protocol's Rust client.
+//! The MCP endpoint, called by the protocol's Rust client.
 
 use rmcp::model::{CallToolRequestParams, ProtocolVersion, ReadResourceRequestParams};
 use rmcp::transport::StreamableHttpClientTransport;

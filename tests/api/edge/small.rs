@@ -134,7 +134,7 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     for path in ["/console/assets/1/nothing.js", "/api/v1/console", "/api/v1/nothing"] {
         assert_eq!(send("GET", path, &[], "").await.0.status, 404, "{path}");
     }
-    // Only a gateway hands out a project's keys, and only to callers with its page key or console
+    // Only a gateway gives out a project's keys, and only to callers with its page key or console
     // token.
     let (_, answer) = send("GET", "/console/session", &[], "").await;
     assert!(!answer.contains("super_secret"));

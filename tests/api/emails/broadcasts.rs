@@ -68,7 +68,7 @@ async fn an_email_to_all_users_is_accepted_atomically() {
     assert_each_has_one(&app, &users).await;
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
     for fault in [InjectedError::NotMade, InjectedError::AnswerLost] {

@@ -28,7 +28,7 @@ async fn send(app: &TestApp, email: &str) {
     app.send_emails().await;
 }
 
-/// Reports an event of this kind about every sent email, twice each, as the email service may
+/// Reports an event of this kind about every sent email, twice each, because the email service may
 /// repeat reports.
 async fn report(app: &TestApp, kind: ReportKind) {
     let list = app.server().get("/api/v1/emails/outbox").await.json();
@@ -53,7 +53,7 @@ async fn a_project_that_has_sent_nothing_has_the_base_rate() {
     let capacity = &info["capacity"];
     assert_eq!((&capacity["penalty_factor"], &capacity["boost_multiplier"]), (&json!(1.0), &json!(1.0)));
     assert_eq!((&capacity["is_boost_active"], &capacity["boost_expires_at"]), (&json!(false), &Value::Null));
-    // Without a quota in the deployment, the rate is not a limit.
+    // If the deployment has no quota, the rate is not a limit.
     let limited = TestApp::start_sending(200).await;
     assert_eq!((&capacity["is_limited"], &self::info(&limited).await["capacity"]["is_limited"]), (&json!(false), &json!(true)));
 }
@@ -131,7 +131,7 @@ async fn delivery_figures_require_server_access_to_the_project() {
     assert_eq!(sent(&app).await, [1; 4]);
 }
 
-/// Workers settle several emails at once, with outcomes from different minutes.
+/// Workers record the outcomes of several emails at once, even from different minutes.
 #[tokio::test]
 async fn outcomes_of_several_minutes_are_counted_in_one_write() {
     let app = TestApp::start().await;

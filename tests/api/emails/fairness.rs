@@ -49,13 +49,13 @@ async fn work_is_found_behind_that_of_another_project() {
     urgent(&app, &other, 1).await;
     let due = app.app.store.due_beside(&[], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
-    // Each call searches five more of a partition's roughly fifty keys. Then the search starts
+    // Each call searches five more of a partition's fifty or so keys, and then the search starts
     // over.
     let mut searched = SearchProgress::default();
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
     }
-    // While the first project is busy, each call searches further.
+    // While the first project is busy, each call continues the search.
     assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut SearchProgress::default()).await, 1);
     let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut SearchProgress::default()).await.unwrap();
     assert!(due.is_empty(), "{due:?}");
@@ -65,7 +65,7 @@ async fn work_is_found_behind_that_of_another_project() {
 async fn a_search_behind_much_work_continues_in_the_next_call() {
     let app = TestApp::start().await;
     let (first, other) = (app.project_id().clone(), app.another_project().await.project_id);
-    // More than a thousand in each of the four partitions.
+    // There are more than a thousand in each of the four partitions.
     urgent(&app, &first, 5200).await;
     urgent(&app, &other, 1).await;
     let mut searched = SearchProgress::default();

@@ -59,7 +59,7 @@ async fn the_list_has_no_codes_and_at_most_a_hundred_emails() {
 #[tokio::test]
 async fn a_hundred_large_emails_are_all_listed() {
     let app = TestApp::start().await;
-    // An email to many users would first be a broadcast.
+    // An email to many users would start out as a broadcast.
     for users in app.users(100).await.chunks(20) {
         let body = json!({ "user_ids": users, "subject": "Large", "html": "<p>large</p>".repeat(8_000) });
         assert_eq!(app.server().post(super::SEND, body).await.status(), 200);

@@ -71,7 +71,7 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
 }
 
 /// Changes an entry with a rule of the model, as a worker does. The rule returns `None` if it does
-/// not fit the entry's state.
+/// not apply in the entry's state.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();

@@ -100,7 +100,7 @@ async fn expired_bodies_are_deleted_without_side_effects() {
     let entry = read(&app, &sent).await;
     assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
     assert_eq!(listed(&app, &sent).await, entry);
-    // By the machine's clock, the waiting email's bodies have expired too.
+    // By the machine's clock, the bodies of the waiting email have expired too.
     app.advance(SignedDuration::from_hours(1));
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(read(&app, &waiting).await["status"], "sent");

@@ -67,8 +67,8 @@ async fn the_status_filter_returns_matching_entries() {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {
-        // Entries between states have moved on by now, so the list is compared with each entry's
-        // state.
+        // Entries in transitional states have moved on by now, so the list is compared with each
+        // entry's state.
         let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
         let mut expected = Vec::new();
         for (_, id) in &all {

@@ -51,8 +51,8 @@ async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
     tokio::join!(app.send_emails(), app.send_emails(), app.send_emails());
-    // Each worker has returned the tokens for emails that another one sent, so the next run can use
-    // them.
+    // Each worker has returned its tokens for emails that another worker sent, so the next run can
+    // use them.
     app.send_emails().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
     app.advance(SignedDuration::from_hours(1));
@@ -94,7 +94,7 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
 #[tokio::test]
 async fn a_project_without_quota_delays_no_other() {
     let app = TestApp::start_sending(3).await;
-    // More than twice as many as a worker's step prepares and sends.
+    // More than twice as many as a worker prepares and sends in one step.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
     app.send_emails().await;
@@ -173,8 +173,8 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Signs up a user whose password is then locked by too many wrong ones; the service notifies the
-/// user of this by email.
+/// Signs up a user whose password is then locked after too many wrong ones, of which the service
+/// notifies the user by email.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {
@@ -249,7 +249,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
         send_to_addresses(&app, &ada, 50).await;
     }
     app.send_emails().await;
-    // After the second email, forty tokens are owed.
+    // After the second email, the project owes forty tokens.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
     app.advance(SignedDuration::from_mins(40));
     app.send_emails().await;

@@ -1,4 +1,5 @@
-//! Updates of entries during a worker's run. The response always matches what arrives in the inbox.
+//! Updates of entries while a worker is running. The response always matches what arrives in the
+//! inbox.
 
 use std::cell::Cell;
 

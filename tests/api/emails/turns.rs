@@ -64,7 +64,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.begin_outbox_turn(app.now(), until).await.unwrap());
     let sent = app.inbox.messages(None).len();
     send(&app, &ada, json!({})).await;
-    // The second worker leaves the email to the first, whose turn goes on.
+    // The second worker leaves the email to the first, whose turn continues.
     assert_eq!(woken(&app).await, 0);
     assert_eq!(app.inbox.messages(None).len(), sent);
     assert!(!store.end_outbox_turn(until).await.unwrap());

@@ -84,7 +84,7 @@ async fn links_expire_after_thirty_days_and_unknown_ones_are_rejected() {
     for answer in [app.anonymous().get(&unknown).await, click(&app, &unknown).await] {
         assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());
     }
-    // A mail program may have truncated the link.
+    // A mail program may have cut the link off.
     for query in ["", "?code=short"] {
         let answer = app.anonymous().get(&format!("/api/v1/emails/unsubscribe-link{query}")).await;
         assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());

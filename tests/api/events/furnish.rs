@@ -191,7 +191,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    // The place of a request without a connection, like the events.
+    // The place of a request without a connection, because the events have none.
     let place = Place::of(Ipv4Addr::UNSPECIFIED.into());
     let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
@@ -287,7 +287,7 @@ async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserI
         let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::from_source(html.to_owned(), app.now()) };
         app.app.store.write_mail_document(project, kind, &DocumentRow::new(document, Level::Environment)).await.unwrap();
     }
-    // A link does not name its project, so each project's links need their own code.
+    // A link does not name its project, so each project's links need their own codes.
     let link_code = if project.as_str() == PROJECT { CODE } else { TWIN_LINK };
     let (code, now, email) = (Code::parse(link_code).unwrap(), app.now(), Email::parse("ada@other.example").unwrap());
     let release = Release { channel_id: ChannelId::parse(CHANNEL).unwrap(), email };

@@ -39,7 +39,6 @@ pub(crate) struct FurnishedWorld {
 }
 
 impl FurnishedWorld {
-    /// The world of the events.
     async fn from_events() -> &'static Self {
         static FURNISHED: OnceCell<FurnishedWorld> = OnceCell::const_new();
         FURNISHED.get_or_init(async || World::at(Limits::off(), SignedDuration::ZERO).await.kept()).await
@@ -104,7 +103,7 @@ impl World {
         furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
     }
 
-    /// A world with its clock some time past the tests' start.
+    /// A world whose clock is ahead of the tests' start by this much.
     pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
         let app = TestApp::start_with(limits).await;
         app.advance(after_start);
@@ -154,7 +153,6 @@ impl World {
         self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
     }
 
-    /// The request of an event.
     pub(crate) fn request(&self, name: &str) -> http::Request<Body> {
         let event = self.event(name);
         let request = lambda_http::request::from_str(&event).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -1,5 +1,5 @@
-//! The table fails. Transient failures are retried, others are reported, and no change is made
-//! halfway.
+//! The table fails. Transient failures are retried, others are reported, and no change is left half
+//! made.
 
 mod operations;
 mod retries;

@@ -22,8 +22,8 @@ fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, regardless
-/// of ids and order.
+/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, whatever the
+/// ids and the order.
 fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {
@@ -43,7 +43,7 @@ fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     changes
 }
 
-/// Differing fields, as paths of two levels: an item's attributes, and the entity's fields.
+/// Fields that differ, as paths of two levels: an item's attributes, and the entity's fields.
 fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
@@ -62,7 +62,7 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// A new world after an event with one failed call, the table before that, and the response.
+/// A new world after an event with one failed call, the table as it was before, and the response.
 struct Trial {
     world: World,
     before: Rows,

@@ -80,7 +80,7 @@ async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
             assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
         }
     }
-    // Several scanners find a key simultaneously.
+    // Several scanners find a key at the same time.
     let scanners = (0..6).map(|_| async { app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await.status() });
     assert!(join_all(scanners).await.into_iter().all(|status| status == 200));
     let key = text(&key["value"]);

@@ -1,5 +1,5 @@
-//! A client's key for a team stops working once its creator's account changes hands or its creator
-//! reports an intruder, who must lose access to the team.
+//! A team's key created by a client stops working once its creator's account changes hands or its
+//! creator reports an intruder, who must lose access to the team.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -62,7 +62,7 @@ async fn the_creator_is_told_and_ends_the_key_by_the_link_of_the_email() {
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
     assert_eq!(checked(&app, TEAM_KEYS, &rotated["value"]).await, void());
     assert_eq!(checked(&app, TEAM_KEYS, &by_server["value"]).await.0, 200, "a server created this key");
-    // A server may replace the key, which is then no longer the client's.
+    // A server may replace the key, which then no longer counts as the client's.
     let replaced = rotate(&app.server(), &team, &key).await;
     assert_eq!(checked(&app, TEAM_KEYS, &replaced["value"]).await.0, 200);
 }
@@ -76,7 +76,7 @@ async fn a_new_owner_of_the_creators_account_ends_the_key() {
     let owner = app.sign_in_by_mail(ADA).await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
-    // The owner is in none of the squatter's teams. In a team that a server adds the owner to, a
+    // The owner is in none of the squatter's teams. In a team to which a server adds the owner, a
     // new key works, but the old one does not.
     admit(&app, &team, &owner).await;
     let new = create(&app, &owner, &team).await;

@@ -1,4 +1,4 @@
-//! The standard quotas; concurrent requests count like consecutive ones.
+//! The standard quotas, also under concurrent requests, which count like consecutive ones.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -11,7 +11,7 @@ async fn standard(rule: Rule) -> TestApp {
     TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
 }
 
-/// Of a larger quota, only this many requests are sent; the others are added to the counter.
+/// If a quota is larger, only this many requests are sent; the rest are added to the counter.
 const SENT: usize = 60;
 
 async fn assert_standard<F: Future<Output = Answer>>(

@@ -1,8 +1,9 @@
 //! A day of normal use by ten thousand users, three hundred of them at an office's single IP
-//! address and two thousand in a mobile carrier's network. Under the standard limits no one is
-//! rejected, and at the usual rates no one gets a bot challenge.
+//! address and two thousand in a mobile carrier's network. Under the standard limits, nobody is
+//! rejected, and at the usual rates, nobody gets a bot challenge.
 //!
-//! An operation's counters are those incremented by its event, so later limits are covered as well.
+//! An operation's counters are those incremented by its event, so limits added later are covered
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -117,8 +118,8 @@ fn day() -> Vec<Act> {
             if is_new {
                 act(0, What::SignUp);
             } else if chance.is(10) {
-                // The user is signed out. A third sign in with a code, a third with a provider; one
-                // in five of the rest first mistypes the password twice.
+                // The user is signed out. One in three signs in with a code, one with a provider;
+                // one in five of the rest first mistypes the password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -230,7 +231,7 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
-            // No one is signed in yet, and a single request does not reach the table's counters of
+            // Nobody is signed in yet, and a single request does not reach the table's counters of
             // batched rules.
             let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());

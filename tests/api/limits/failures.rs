@@ -101,7 +101,7 @@ async fn guesses_at_sign_in_do_not_lock_out_the_owner() {
     let user = json!({ "primary_email_verified": true, "otp_auth_enabled": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), user).await.status(), 200);
     app.sign_in_by_mail("ada@example.com").await;
-    // After a reset the new password works immediately, and strangers have ten guesses again.
+    // After a reset, the new password works immediately, and strangers have ten guesses again.
     assert_eq!(app.client().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
     let reset = json!({ "code": app.last_mail("ada@example.com").await.code(), "password": RIGHT });
     assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
@@ -132,14 +132,14 @@ fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// A right password counts until its session is written, so guesses that come meanwhile cannot use
+/// A correct password counts until its session is written, so guesses in the meantime cannot take
 /// its place.
 #[tokio::test]
 async fn a_right_password_is_one_of_ten_attempts_until_it_signs_in() {
     let app = app().await;
     let client = app.client();
     let send = async |password| client.post(SIGN_IN, sign_in("ada@example.com", password)).await;
-    // A call to the table is noted at its start, and takes a round trip.
+    // A call to the table is recorded at its start, and takes a round trip.
     app.recorder.clear();
     app.recorder.measure();
     tokio::time::pause();
@@ -183,7 +183,7 @@ async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
     }
 }
 
-/// Nothing is refused to the owner whose programs sign in at the same time.
+/// If the owner's programs sign in at the same time, none of them is refused.
 #[tokio::test(flavor = "multi_thread")]
 async fn forty_right_passwords_at_once_all_sign_in() {
     let app = app().await;
@@ -237,6 +237,6 @@ async fn totp_guesses_are_counted_across_attempts() {
     .await;
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
-    // An authenticator app's wrong codes do not lock the password itself.
+    // Wrong codes from an authenticator app do not lock the password itself.
     assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
 }

@@ -29,7 +29,6 @@ fn only(rule: Rule, quota: u32, window: u32) -> Limits {
     Limits::off().with(rule, Some(Rate::new(quota, window)))
 }
 
-/// A caller at an IP address.
 fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
@@ -47,7 +46,7 @@ fn is_refused(answer: &Answer) -> bool {
     answer.status() == 429
 }
 
-/// Asserts a limited request's response; returns the seconds to wait.
+/// Asserts the response to a limited request; returns the seconds to wait.
 fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
     let body = answer.json();

@@ -20,7 +20,7 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
         let rules: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit || of_servers(rule)).collect();
         let one = rules.iter().fold(Limits::off(), |limits, rule| limits.with(*rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;
-        // The setup used some quota, which is back after a window.
+        // The setup used some quota, which is restored after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
         // Another test checks the response: here, for example, the second factor's code has

@@ -23,7 +23,7 @@ fn by_place(operation: &infra::Operation) -> (bool, bool) {
     (has(SubjectKind::Address), has(SubjectKind::Network))
 }
 
-/// Clients' requests that write; servers' requests count by key.
+/// Requests by clients that write; requests by servers are counted by key.
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
@@ -57,7 +57,7 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
-        // Links in emails are counted per code, no matter who follows them: see `limits::codes`.
+        // Links in emails are counted per code, whoever follows them: see `limits::codes`.
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let in_memory = world.app.app.memory.batched();
         let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));
@@ -146,7 +146,7 @@ async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
     assert_eq!(let_through, 25);
     assert_refused(&refused, "write", by_address);
-    // From another address, the rest of the network's quota; from another network, the full quota.
+    // Another address gets the rest of the network's quota, another network the full quota.
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
     assert_eq!(let_through, 15);
     assert_refused(&refused, "write", by_network);
@@ -223,17 +223,17 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // Pictures given as URLs do not count, nor do other changes.
+        // Pictures given as URLs do not count; nor do other changes.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
-        // Servers upload without this limit.
+        // This limit does not apply to uploads by servers.
         let path = format!("/api/v1/users/{}", users[0].user_id);
         assert_eq!(app.server().patch(&path, json!({ "profile_image_url": PICTURE })).await.status(), 200);
     }
 }
 
-/// Every operation that stores a picture counts it, as the limit depends on the body, not on the
-/// operation.
+/// Every operation that stores a picture counts it, because the limit depends on the body, not on
+/// the operation.
 #[tokio::test]
 async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
     let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();

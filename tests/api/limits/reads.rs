@@ -13,7 +13,7 @@ const SESSION: &str = "/api/v1/auth/sessions/current";
 const PROJECT: &str = "/api/v1/projects/current";
 const TEAMS: &str = "/api/v1/teams?user_id=me";
 const QUOTA: u32 = 24;
-/// Two fields with this much metadata make a user count as three reads.
+/// With two fields of this much metadata, a user counts as three reads.
 const METADATA: usize = 27_000;
 
 /// A user with an item of some 55 KB, and a limit for one rule.
@@ -64,7 +64,7 @@ async fn large_reads_count_by_address_in_all_sessions() {
     let again = app.sign_in("ada@example.com").await;
     assert!(is_refused(&at(app.signed_in(&again), "203.0.113.7").get(ME).await));
     assert_eq!(at(app.signed_in(&ada), "203.0.113.8").get(ME).await.status(), 200);
-    // A server reads for many users.
+    // A server reads on behalf of many users.
     for _ in 0..2 * QUOTA {
         let server = at(app.server(), "203.0.113.7");
         assert_eq!(server.get(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);

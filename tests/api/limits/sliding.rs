@@ -68,7 +68,7 @@ async fn password_guesses_cannot_be_doubled_at_a_window_boundary() {
     let guess = |_| client.post(SIGN_IN, json!({ "email": "ada@example.com", "password": "wrong horse battery" }));
     full(&app, guess).await;
     assert_eq!(room(guess).await.0, 1);
-    // The right password must wait too, but no longer than announced.
+    // The correct password has to wait too, but no longer than announced.
     let right = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let refused = client.post(SIGN_IN, right.clone()).await;
     let seconds = assert_refused(&refused, "sign-in", RATE);

@@ -103,7 +103,7 @@ async fn unknown_keys_are_rejected_and_leave_one_item() {
     };
     let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
     assert_eq!(written.len(), 1, "{written:?}");
-    // Holders of a valid key can still use it.
+    // Whoever has a valid key can still use it.
     assert_eq!(app.server().get("/api/v1/users").await.status(), 200);
 }
 

@@ -1,5 +1,5 @@
-//! The levels of a configuration: the environment's settings stay in effect, no matter what the
-//! branch contains.
+//! The levels of a configuration: the environment's settings stay in effect whatever the branch
+//! contains.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;

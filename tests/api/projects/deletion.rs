@@ -1,4 +1,4 @@
-//! Deleting a project: its keys stop working immediately, and all its data is deleted despite
+//! Deleting a project: its keys stop working immediately, and all its data is deleted, even after
 //! interruptions.
 
 use jiff::SignedDuration;
@@ -69,7 +69,7 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
     assert_eq!(twin.send("projects/current-read").await.status(), 200);
 
-    // The worker checks again for late items, such as these keys. Only then is the deletion
+    // The worker checks once more for late items, such as these keys. Only then is the deletion
     // complete.
     let (project, late) =
         (ProjectId::parse(PROJECT).unwrap(), NewKeys::random(&world.app.app.entropy, [], "Late".to_owned(), world.app.now()));

@@ -98,7 +98,7 @@ async fn a_mail_server_can_be_set_and_its_password_is_write_only() {
     assert_eq!(answer.json()["config"]["email_config"], server(json!({ "password": "********" }))["config"]["email_config"]);
     assert!(!answer.text().contains("the-password"));
     assert!(!format!("{:?}", app.table()).contains("the-password"));
-    // The settings are accepted as read, without the password, and with an empty one.
+    // The settings are accepted as they were read, without the password, and with an empty one.
     for same in [json!({ "password": "********" }), json!({}), json!({ "password": "", "sender_name": "Other" })] {
         assert_eq!(app.admin().patch(INTERNAL, server(same)).await.status(), 200);
     }

@@ -1,5 +1,5 @@
-//! Deleting projects with very much data: in parts, and without delaying other deletions. Tokio's
-//! clock is paused, and each call to the table takes [`ROUND_TRIP`].
+//! Deleting projects with a very large amount of data: in parts, and without delaying other
+//! deletions. Tokio's clock is paused, and each call to the table takes [`ROUND_TRIP`].
 
 use std::time::Duration;
 

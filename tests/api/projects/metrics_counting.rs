@@ -1,5 +1,5 @@
-//! Figures stay exact despite workers that crash, lose responses, run twice or run late, and
-//! accounts from before anything was counted.
+//! Figures stay exact even if workers crash, lose responses, run twice or run late, and if accounts
+//! are older than the counting.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -32,7 +32,7 @@ async fn forget_counters(app: &TestApp) {
     }
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_counts_everything_once() {
     let world = TestApp::start().await;
@@ -176,7 +176,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     };
     let recounts = async {
         for _ in 0..5 {
-            // A recount may give up while accounts keep changing, but must not store a wrong count.
+            // A recount may give up if accounts keep changing, but must not store a wrong count.
             workers::recount::totals(&app.app, app.project_id(), 1000).await.ok();
             tokio::task::yield_now().await;
         }

@@ -37,7 +37,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     });
     assert_eq!(saved.json(), expected);
     assert!(!saved.text().contains("the-secret"));
-    // Another client needs another secret; other changes need none.
+    // Another client needs another secret; other changes do not.
     let other = set(&app, json!({ "id": "github", "client_id": "two" })).await;
     assert!(other.text().contains("body.client_secret is required"), "{}", other.text());
     assert_eq!(set(&app, json!({ "id": "github" })).await.status(), 200);
@@ -54,7 +54,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     assert_eq!(app.server().post(PATH, json!({ "id": "github" })).await.code(), "INSUFFICIENT_ACCESS_TYPE");
 }
 
-/// A new secret must not open one tenant's app to the users of all others.
+/// Setting a new secret must not open one tenant's app to the users of all the others.
 #[tokio::test]
 async fn a_change_of_one_field_keeps_the_tenant() {
     let app = TestApp::start().await;
@@ -75,7 +75,7 @@ async fn a_change_of_one_field_keeps_the_tenant() {
         200
     );
     assert_eq!(set(&app, json!({ "id": "microsoft", "microsoft_tenant_id": "b" })).await.code(), "SCHEMA_ERROR");
-    // The list of all providers replaces every field.
+    // Setting the list of all providers replaces every field.
     let all = json!([{ "id": "microsoft", "client_id": "x", "client_secret": "y" }]);
     app.configure(json!({ "config": { "oauth_providers": all } })).await;
     assert_eq!(read().await[0].get("microsoft_tenant_id"), None);
@@ -177,7 +177,7 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
 }
 
-/// Otherwise, anyone who may create projects could make this service flood others.
+/// Otherwise, anyone who may create projects could make this service flood other services.
 #[tokio::test]
 async fn issuers_of_a_stranger_get_few_requests() {
     let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));

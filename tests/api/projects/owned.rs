@@ -43,7 +43,7 @@ async fn users_create_projects_and_list_those_of_their_teams() {
     assert_eq!(ada.owned().await, ["Notes", "Looms"]);
     let listed = ada.caller().get(PROJECTS).await.json();
     assert_eq!((&listed["items"][0], &listed["is_paginated"]), (&made, &json!(true)));
-    // The list shows a project's new name.
+    // The list shows the new name of a project.
     let admin = with_token(&app, id, "admin", &ada.user.access_token);
     assert_eq!(admin.patch("/api/v1/internal/projects/current", json!({ "display_name": "Papers" })).await.status(), 200);
     assert_eq!(ada.owned().await, ["Papers", "Looms"]);

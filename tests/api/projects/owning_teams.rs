@@ -91,7 +91,7 @@ async fn the_last_member_of_a_team_that_owns_projects_cannot_leave() {
     assert_eq!(app.server_of(&internal).post(&membership(&ada, &bob), json!({})).await.status(), 201);
     assert_eq!(ada.caller().delete(&membership(&ada, &ada)).await.status(), 200);
     assert_owns(&bob.caller().delete(&membership(&ada, &bob)).await, &ada.team);
-    // Everyone can leave a team that owns nothing.
+    // Anyone can leave a team that owns nothing.
     assert_eq!(bob.caller().delete(&membership(&bob, &bob)).await.status(), 200);
     // An account can be deleted in any case.
     let path = format!("/api/v1/users/{}", bob.user.user_id);

@@ -83,7 +83,7 @@ async fn a_secret_is_kept_for_the_same_destination_only() {
     assert_eq!(stored_secret(&app).await, "another");
     let url = location(&app, "github").await;
     assert_eq!((url.host_str(), url.query_pairs().find(|(name, _)| name == "client_id").unwrap().1.as_ref()), (Some("github.com"), "two"));
-    // A kept secret would go to the new issuer's token endpoint.
+    // If the secret were kept, it would go to the new issuer's token endpoint.
     let own = |issuer: &str, secret: &str| json!([{ "id": "own", "client_id": "x", "client_secret": secret, "issuer": issuer }]);
     let provider = Provider::start().await;
     let saved = set(&app, own(&provider.issuer, "its-secret")).await;
@@ -98,7 +98,7 @@ async fn a_secret_is_kept_for_the_same_destination_only() {
 
     let answer = set(&app, json!([{ "id": "google", "client_id": "x" }])).await;
     assert!(answer.text().contains("body.config.oauth_providers[0].client_secret"), "{}", answer.text());
-    // A provider removed and added again has no secret.
+    // A provider that was removed and added again has no secret.
     assert_eq!(set(&app, json!([])).await.status(), 200);
     assert_eq!(set(&app, json!([{ "id": "github", "client_id": "two" }])).await.code(), "SCHEMA_ERROR");
 }

@@ -33,7 +33,7 @@ async fn sign_up(app: &TestApp, email: &str) -> u16 {
     app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status()
 }
 
-/// Each rule's number of recent matches, and of all matches.
+/// For each rule, the number of recent matches and of all matches.
 fn counts(stats: &Value) -> Vec<(String, u64, u64)> {
     let rules = stats["rule_triggers"].as_array().unwrap().iter();
     let number = |rule: &Value, name: &str| rule[name].as_u64().unwrap();
@@ -76,7 +76,7 @@ async fn every_matching_rule_counts_in_its_hour() {
         (48, &json!({ "hour": "2026-01-01T12:00:00.000Z", "count": 2 }), &json!({ "hour": "2026-01-01T15:00:00.000Z", "count": 3 }))
     );
 
-    // After two days, only the sums are left; deleted rules are no longer shown.
+    // After two days, only the totals are left; deleted rules are no longer shown.
     app.configure(json!({ "config": { "sign_up_rules": [rule("all", 9, "true", "log")] } })).await;
     assert_eq!(counts(&stats(&app).await).len(), 4);
     app.advance(SignedDuration::from_hours(48));
@@ -133,7 +133,7 @@ async fn a_flood_of_rejections_stops_writing() {
     assert_eq!(counts(&stats(&app).await)[2].2, most as u64 + 1);
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_rejection_that_cannot_be_counted_is_still_a_rejection() {
     let app = with_rules().await;

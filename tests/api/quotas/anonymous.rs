@@ -43,7 +43,7 @@ async fn an_anonymous_user_creates_nothing_that_stays() {
     let after = app.table();
     let added: Vec<_> = after.keys().filter(|key| !before.contains_key(*key)).collect();
     assert!(added.is_empty(), "{added:?}");
-    // Other changes are open to anonymous users.
+    // Anonymous users can make other changes.
     assert_eq!(caller.patch("/api/v1/users/me", json!({ "display_name": "Somebody" })).await.status(), 200);
 }
 

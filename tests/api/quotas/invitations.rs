@@ -1,4 +1,4 @@
-//! A team's invitations that wait for an answer.
+//! A team's unanswered invitations.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;

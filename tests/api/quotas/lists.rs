@@ -1,4 +1,4 @@
-//! Pages of lists are at most 1 MB; together, they contain everything once.
+//! Pages of lists take at most 1 MB; together, they contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -29,13 +29,12 @@ async fn pages(caller: &Caller, path: &str) -> Vec<Value> {
     }
 }
 
-/// The ids in pages.
 fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user who joined teams in an order other than their creation order, and these teams in the
-/// order of joining.
+/// A user who did not join teams in the order of their creation, and these teams in the order of
+/// joining.
 async fn member() -> (TestApp, SignedInUser, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -169,7 +168,7 @@ async fn a_list_of_users_whose_teams_have_much_metadata_has_pages_of_a_megabyte(
     }
 }
 
-/// What a page reads, in units of 4 KB.
+/// How much a page reads, in units of 4 KB.
 async fn units(app: &TestApp, caller: &Caller, path: &str) -> f64 {
     app.recorder.measure();
     let answer = caller.get(path).await;

@@ -63,7 +63,7 @@ async fn a_server_adds_a_user_to_more_teams_than_the_user_could_join() {
     assert_eq!(accept(&app.server(), &invited(&app).await.0, &bob.user_id).await.status(), 200);
 }
 
-/// Each of them changes the user, in conflict with the others.
+/// Each changes the user, so they conflict with each other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_user_accepts_several_invitations_at_the_same_time() {
     let (app, bob, _) = member_of(0).await;

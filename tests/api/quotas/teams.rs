@@ -38,7 +38,7 @@ async fn a_user_creates_50_teams_and_deleting_one_makes_room() {
     let teams: Vec<String> = join_all((0..50).map(|_| create(&caller))).await;
     assert_full(&caller, 50).await;
     assert_eq!(app.signed_in(&ada).get(&format!("{TEAMS}?user_id=me")).await.json()["items"].as_array().unwrap().len(), 50);
-    // A deleted team no longer counts towards its creator's quota, no matter who deleted it.
+    // A deleted team no longer counts towards its creator's quota, whoever deleted it.
     assert_eq!(app.server().delete(&format!("{TEAMS}/{}", teams[0])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;
@@ -60,7 +60,8 @@ async fn of_parallel_requests_only_as_many_create_a_team_as_there_is_room_for() 
     assert_eq!(app.table().keys().filter(|(pk, sk)| pk.starts_with("T#") && sk == "TEAM").count(), 5);
 }
 
-/// Otherwise, creating and leaving teams would fill the table with ownerless ones.
+/// Otherwise, by creating and leaving teams, a user could fill the table with teams that nobody
+/// owns.
 #[tokio::test]
 async fn leaving_a_team_makes_no_room() {
     let (app, ada) = world(1).await;
@@ -118,7 +119,7 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     }
 }
 
-/// Earlier versions' teams do not name their creator, and are in no set.
+/// Teams from earlier versions do not name their creator, and are in no set.
 #[tokio::test]
 async fn teams_of_earlier_versions_do_not_count_and_can_be_deleted() {
     let (app, ada) = world(1).await;

@@ -1,4 +1,4 @@
-//! Deleting a team or user leaves no memberships behind, no matter how many there are or where the
+//! Deleting a team or user leaves no memberships behind, however many there are and wherever the
 //! deletion is interrupted.
 
 use model::permission::Grant;
@@ -20,8 +20,8 @@ fn left(app: &TestApp) -> Vec<(String, String)> {
     app.table().into_keys().filter(is_one).collect()
 }
 
-/// Creates users and adds them to a team with direct writes, as hundreds of requests would be slow.
-/// Every third user has selected the team. Returns the users' ids.
+/// Creates users and adds them to a team with direct writes, because hundreds of requests would be
+/// slow. Every third user has selected the team. Returns the users' ids.
 async fn fill(app: &TestApp, team: &str, count: usize) -> Vec<String> {
     let (project, entropy, team) = (app.project_id(), &app.app.entropy, TeamId::parse(team).unwrap());
     let mut all = Vec::new();

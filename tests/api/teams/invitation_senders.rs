@@ -1,4 +1,4 @@
-//! A member's invitation is valid while its sender is a member.
+//! A member's invitation is valid only as long as its sender is a member.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -33,7 +33,7 @@ async fn remove(app: &TestApp, remover: &SignedInUser, team: &str, user: &Signed
     assert_eq!(app.signed_in(remover).delete(&membership(team, &user.user_id)).await.status(), 200);
 }
 
-/// Checks that to the invited user, the invitation does not exist.
+/// Checks that for the invited user, the invitation does not exist.
 async fn assert_void(app: &TestApp, invitee: &SignedInUser, (id, code): &(String, String)) {
     let caller = app.signed_in(invitee);
     let requests = [
@@ -76,7 +76,7 @@ async fn an_invitation_ends_when_its_sender_leaves_is_removed_or_deleted() {
     assert_void(&app, &bob, &invitation).await;
     assert_void(&app, &bob, &other).await;
 
-    // The team still lists them, as they become valid again if their sender returns.
+    // The team still lists them, because they become valid again if their sender returns.
     assert_eq!(ids(&app.signed_in(&ada).get(&format!("{INVITATIONS}?team_id={id}")).await).len(), 2);
     join(&app, &id, &mallory.user_id).await;
     remove(&app, &mallory, &id, &mallory).await;
@@ -203,7 +203,7 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner proves the address, so the owner gets the account, without the membership.
+    // The owner proves the address, and thus gets the account, but without the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_void(&app, &bob, &invitation).await;

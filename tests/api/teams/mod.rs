@@ -39,7 +39,6 @@ pub(crate) async fn join(app: &TestApp, team: &str, user: &str) {
     assert_eq!(answer.status(), 201, "{}", answer.text());
 }
 
-/// The ids in a list.
 fn ids(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.status(), 200, "{}", answer.text());
     answer.json()["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()

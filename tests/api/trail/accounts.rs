@@ -71,7 +71,7 @@ async fn recovery_codes_are_recorded_when_made_and_when_used() {
     assert_eq!((failed.events, failed.user_id), (vec![Event::SignInFailed], Some(id(&ada))));
 }
 
-/// A separate write marks a challenge's solution as used, without an entry.
+/// A separate write, without an entry, marks a challenge's solution as used.
 #[tokio::test]
 async fn a_sign_up_with_a_challenge_is_recorded_as_one_without() {
     let app = TestApp::start().await;
@@ -101,7 +101,7 @@ async fn account_changes_are_recorded_as_events() {
     assert_eq!(added.events, [Event::AddressAdded, Event::AddressVerified]);
     assert_eq!((added.targets.as_slice(), added.user_id), (&[Target::new(TargetKind::ContactChannel, &channel)][..], Some(id(&ada))));
 
-    // Entries of the same millisecond have no order.
+    // Entries of the same millisecond are in no particular order.
     let later = || app.advance(SignedDuration::from_secs(1));
     let user = format!("/api/v1/users/{}", ada.user_id);
     later();
@@ -248,7 +248,7 @@ async fn changes_by_the_gateway_are_recorded_as_made_by_the_system() {
     let entry = one(&app, "users-user-create").await;
     assert_eq!((entry.actor, entry.access, entry.events), (Actor::System, Some(Access::Server), vec![Event::Created]));
 
-    // The environment sets a key that the project lacks, so the gateway adds it.
+    // The environment sets a key that the project does not have, so the gateway adds it.
     let keys = gateway::keys::Keys { admin: "sak_another".to_owned().into(), ..app.keys.clone() };
     keys.install(&app.app.store, &app.app.clock, &app.app.entropy).await.unwrap();
     let entry = one(&app, "gateway-key-add").await;

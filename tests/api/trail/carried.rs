@@ -1,4 +1,4 @@
-//! Trail entries that new sessions carry when functions serve the requests, until the stream's
+//! Trail entries that, when functions serve the requests, new sessions carry until the stream's
 //! worker adds them.
 
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ async fn a_session_carries_the_entry_that_its_request_would_write() {
     assert_eq!(carrying, BEGINNING);
 }
 
-/// Two users who sign in at functions.
+/// Two users whose sign-ins are served by functions.
 async fn signed_in() -> TestApp {
     let app = TestApp::start().await;
     for name in ["ada", "bob"] {
@@ -89,7 +89,7 @@ async fn signed_in() -> TestApp {
     app
 }
 
-// Waits between attempts take no time on a paused clock.
+// On a paused clock, waits between attempts take no time.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_adds_every_entry_once() {
     let world = signed_in().await;
@@ -146,7 +146,7 @@ async fn an_entry_older_than_the_stream_is_not_linked() {
     app.link_trail().await;
     app.process_trail(&event).await.unwrap();
     let problems = check(&app).await.problems();
-    // Of a day, only the first problem is reported.
+    // Only the first problem of a day is reported.
     assert!(matches!(&problems[..], [Problem::EntryAdded(_)]), "{problems:?}");
 }
 
@@ -175,7 +175,7 @@ async fn the_first_use_of_a_session_removes_the_entry() {
     assert_eq!(carrying(&app.carrying_sessions()), 2);
 }
 
-/// A longer item costs another unit.
+/// A longer item would cost another unit.
 #[tokio::test]
 async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     let app = signed_in().await;

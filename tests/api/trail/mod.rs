@@ -1,6 +1,6 @@
-//! The trail: a change adds an entry in its own transaction. Of the request's values, the entry
-//! contains only ids and names of targets. Other entries count failed authentications and rejected
-//! sign-ups.
+//! The trail: a change adds an entry in its own transaction. The only values from the request that
+//! the entry contains are ids and names of targets. Other entries count failed authentications and
+//! rejected sign-ups.
 
 mod accounts;
 mod carried;
@@ -14,8 +14,8 @@ use store::trail::list::TrailListing;
 use support::{SignedInUser, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list: the day when the tests' clock starts. An earlier start would read a
-/// partition for each day before, as far back as a trail may be kept.
+/// The start of every list: the day when the tests' clock starts. With an earlier start, the list
+/// would read a partition for each day before, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
 /// A project's entries, or only those of `user` if given, oldest first.
@@ -44,7 +44,6 @@ async fn trail(app: &TestApp) -> Vec<Entry> {
     project_trail(app, app.project_id()).await
 }
 
-/// The entries of an operation.
 async fn operation_entries(app: &TestApp, operation: &str) -> Vec<Entry> {
     trail(app).await.into_iter().filter(|entry| entry.operation == operation).collect()
 }
@@ -60,7 +59,6 @@ fn id(user: &SignedInUser) -> UserId {
     UserId::parse(&user.user_id).unwrap()
 }
 
-/// The events of the last entry.
 async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }

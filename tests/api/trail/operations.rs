@@ -1,5 +1,5 @@
 //! Sends every operation's event. A change adds one entry with its caller, access level, target and
-//! fields, but without other values of the request. New operations are covered automatically.
+//! fields, but no other values from the request. New operations are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::events::{PROJECT, World, name, success};
 /// These operations' events change nothing: the provider denied access, or a refresh token is
 /// exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
-/// The minimum length of checked values; shorter ones also occur by chance.
+/// The minimum length of the values to check; shorter ones also occur by chance.
 const MIN_LENGTH: usize = 5;
 
 /// A request and the entries it added.
@@ -93,7 +93,7 @@ impl Trial {
         }
     }
 
-    /// The targets in the path, and the user in it, if any.
+    /// The targets in the path, and the user in it, if there is one.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));
@@ -118,7 +118,7 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries not known before. Entries of the same millisecond are in any order.
+/// The entries that were not known before. Entries from the same millisecond are in any order.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }
@@ -142,7 +142,7 @@ fn is_told(value: &str) -> bool {
 fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {
     let (whole, text) = (text(entry), text(&Entry { targets: Vec::new(), ..entry.clone() }));
     for secret in &trial.secrets {
-        // The list of settings to reset, which is called `keys`, contains names.
+        // The list of settings to reset is called `keys`, but contains names.
         let is_name = name == "projects-config-override-reset-keys" && secret.name == "keys";
         assert!(is_name || !whole.contains(&secret.value), "{name} reveals the secret {}", secret.name);
     }

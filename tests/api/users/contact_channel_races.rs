@@ -81,7 +81,7 @@ async fn a_concurrent_primary_switch_and_removal_stay_consistent() {
         assert_eq!(removed.status(), 200, "{}", removed.text());
         let channels = channels(&app, &user.user_id).await;
         assert_eq!(channels.len(), 1);
-        // Either the switch came first and the removal removed the new primary channel, or it came
+        // Either the switch came first, and the removal removed the new primary channel; or it came
         // second, found no channel, and left the old one primary.
         let expected = match switched.status() {
             200 => false,

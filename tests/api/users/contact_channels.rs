@@ -41,7 +41,7 @@ async fn primary_email(app: &TestApp, user: &SignedInUser) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
-/// Signs Ada up; returns her session, a caller with it, and her channel.
+/// Signs up Ada; returns her session, a caller with it, and her channel.
 async fn ada(app: &TestApp) -> (SignedInUser, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -272,7 +272,7 @@ async fn schema_errors_are_reported() {
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
 }
 
-/// Like a sign-up's answer, this one reveals whether someone signs in with the address.
+/// Like the response to a sign-up, this one reveals whether someone signs in with the address.
 #[tokio::test]
 async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
     for rule in [Rule::SignUp, Rule::SignUpNetwork] {

@@ -26,7 +26,6 @@ use support::{Answer, SignedInUser, TestApp};
 const USERS: &str = "/api/v1/users";
 const ME: &str = "/api/v1/users/me";
 
-/// The path of a user.
 fn path(id: impl AsRef<str>) -> String {
     format!("{USERS}/{}", id.as_ref())
 }

@@ -91,7 +91,7 @@ async fn a_verified_address_signs_in_by_email_to_the_same_user() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// A server imports the users it has, including users in a network without public names.
+/// A server imports whatever users it has, including those in a network without public names.
 #[tokio::test]
 async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
     let app = TestApp::start().await;
@@ -142,7 +142,7 @@ async fn an_address_used_for_sign_in_is_taken() {
     assert_eq!(details, json!({ "email": "ada@example.com", "would_work_if_email_was_verified": false }));
     assert_eq!(answer.header("x-stack-known-error"), Some("USER_EMAIL_ALREADY_EXISTS"));
     assert_eq!(app.server().get(USERS).await.json()["items"].as_array().unwrap().len(), 1);
-    // In another project, the address is free.
+    // In another project, the address is available.
     let other = app.another_project().await;
     assert_eq!(app.server_of(&other).post(USERS, shouted).await.status(), 201);
 }

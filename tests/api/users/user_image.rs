@@ -20,7 +20,7 @@ fn data_url(bytes: &[u8]) -> String {
     format!("data:image/png;base64,{}", STANDARD.encode(bytes))
 }
 
-/// Fetches an image like a browser, without special headers.
+/// Fetches an image as a browser does, without special headers.
 async fn get(app: &TestApp, url: &Value) -> Answer {
     app.anonymous().get(url.as_str().unwrap().strip_prefix(API_URL).unwrap()).await
 }
@@ -40,7 +40,7 @@ async fn an_uploaded_image_is_served_at_the_user_s_image_url() {
     assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'; sandbox"));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=86400, immutable"));
     assert_eq!(&read(&app, &ada.user_id).await["profile_image_url"], url);
-    // Sending the URL back as read keeps the image.
+    // Sending the URL back unchanged keeps the image.
     assert_eq!(&update(&app, &ada.user_id, json!({ "profile_image_url": url })).await["profile_image_url"], url);
     assert_eq!(get(&app, url).await.status(), 200);
     assert_eq!(app.signed_in(&ada).patch(ME, json!({ "profile_image_url": null })).await.status(), 200);

@@ -7,7 +7,6 @@ use support::TestApp;
 use super::{USERS, assert_error, create, fields, id_of, update};
 use crate::stored;
 
-/// The names on a page of users.
 fn names(page: &Value) -> Vec<String> {
     page["items"].as_array().unwrap().iter().map(|user| user["display_name"].as_str().unwrap_or_default().to_owned()).collect()
 }

@@ -11,7 +11,7 @@ use super::{USERS, assert_error, create, fields, path};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// The names on a page, and the cursor of the next page if any.
+/// The names on a page, and the cursor of the next page if there is one.
 async fn page(app: &TestApp, query: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?order_by=last_active_at{query}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -47,8 +47,8 @@ async fn link(app: &TestApp) {
     app.try_link(app.project_id()).await.unwrap();
 }
 
-/// Removes users' places in this list, and all figures, which record that the list is complete. An
-/// earlier version has neither.
+/// Removes users' places in this list and all figures, which record that the list is complete.
+/// Earlier versions have neither.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
@@ -160,7 +160,7 @@ async fn users_of_an_earlier_version_stay_in_the_list() {
     app.advance(HOUR);
     be_active(&app, &bob).await;
     assert_eq!(names(&app, "").await, ["ada", "eve", "bob"], "a user who is active has a place at once");
-    // Linking the trail's next entry lets the worker give places to the other users.
+    // When the trail's next entry is linked, the worker also gives places to the other users.
     assert_eq!(app.server().patch(&path(&eve.user_id), json!({ "display_name": "Eve" })).await.status(), 200);
     link(&app).await;
     assert_eq!(names(&app, "").await, ["Eve", "ada", "bob"]);

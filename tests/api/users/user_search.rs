@@ -12,7 +12,7 @@ pub(super) fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The names on a page, and the cursor of the next page if any.
+/// The names on a page, and the cursor of the next page if there is one.
 pub(super) async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?starts_with={}{more}", encoded(beginning))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -46,7 +46,7 @@ pub(super) fn words(app: &TestApp) -> Vec<String> {
 }
 
 /// Removes the words, including the places of claimed addresses, and all figures, which record that
-/// the words are complete. An earlier version has neither.
+/// the words are complete. Earlier versions have neither.
 async fn forget_words(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk));
@@ -234,7 +234,7 @@ async fn users_of_an_earlier_version_are_found_before_and_after_they_are_indexed
         assert_eq!(found(&app, beginning).await.len(), 1, "{beginning}");
     }
     assert_eq!(page(&app, "ada", "&limit=1").await.0, ["Ada Lovelace"]);
-    // Linking the trail's next entry lets the worker index the other users.
+    // When the trail's next entry is linked, the worker also indexes the other users.
     create(&app, json!({ "display_name": "New" })).await;
     app.link_trail().await;
     let mut expected = all;

@@ -91,7 +91,7 @@ async fn words_with_accents_of_an_earlier_version_are_replaced() {
     assert_eq!(words(&app), ["ana nunez", "nunez"]);
     assert_eq!(found(&app, "nunez").await, ["Ana Núñez"]);
 
-    // Words not yet replaced disappear with the name.
+    // Words that have not been replaced yet disappear with the name.
     let late = PutItemInput::builder().table_name(table);
     let ((pk, sk), _) = app.table().into_iter().find(|((pk, sk), _)| pk.starts_with("WORDS#") && sk.starts_with("nunez")).unwrap();
     let late = late.item("pk", AttributeValue::S(pk)).item("sk", AttributeValue::S(sk.replace("nunez", "núñez")));

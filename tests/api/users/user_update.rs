@@ -211,7 +211,7 @@ async fn operations_on_a_user_take_at_most_three_round_trips() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // Not counted: a deletion's Query for the user, memberships and sessions.
+        // A deletion's Query for the user, memberships and sessions is not counted.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }

@@ -48,10 +48,10 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
         create_user(&app, &number.to_string()).await;
     }
     assert_eq!(app.record_webhooks().await, 40);
-    // Two workers send no more requests at once than one.
+    // Together, two workers send no more requests at once than one.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
-    // The endpoint gets a second request after answering the first.
+    // The endpoint gets a second request only after answering the first.
     let answers = async {
         for held in [1, 7, 8, 8, 8, 8] {
             receiver.release_when(held).await;
@@ -96,7 +96,7 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     }
     create_user(&app, "Ada").await;
     assert_eq!(app.record_webhooks().await, 2);
-    // The first task makes the second read of the clock, so it panics.
+    // The second read of the clock is by the first task, which therefore panics.
     let (reads, now) = (AtomicUsize::new(0), app.now());
     let clock = Clock::new(move || {
         assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");

@@ -1,4 +1,5 @@
-//! Endpoints held by another worker: they are not forgotten, but not retried constantly either.
+//! Endpoints held by another worker: they are not forgotten, but are not retried all the time
+//! either.
 
 use std::time::Duration;
 
@@ -19,8 +20,8 @@ fn lane(app: &TestApp, endpoint: &Value) -> Lane {
     (app.project_id().clone(), WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap())
 }
 
-/// Works on due endpoints like a separate worker until none is due; returns the number of calls to
-/// the table.
+/// Works on due endpoints, as a separate worker does, until none is due; returns the number of
+/// calls to the table.
 async fn drain(app: &TestApp) -> usize {
     app.recorder.clear();
     let drained = timeout(Duration::from_secs(120), async { Courier::default().drain(&app.app, Timestamp::MAX).await });

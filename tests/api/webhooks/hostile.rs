@@ -95,8 +95,8 @@ async fn a_slow_endpoint_delays_no_other() {
     }
     let admin = app.admin();
     let test = admin.post("/api/v1/internal/send-test-webhook", json!({ "endpoint_id": created["id"] }));
-    // The slow endpoint holds three deliveries and the test while the other gets its own. Only then
-    // does time pass.
+    // The slow endpoint holds up three deliveries and the test while the other one gets its own.
+    // Only then does time pass.
     let arrived = async {
         until("all requests arrive", || (slow.held(), fast.received().len()) == (4, 3)).await;
         tokio::time::pause();

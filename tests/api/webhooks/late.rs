@@ -1,4 +1,4 @@
-//! Endpoints with a partition that refuses writes: their deliveries are set aside to avoid delaying
+//! Endpoints whose partition refuses writes: their deliveries are set aside, so as not to delay
 //! others, and follow in order.
 
 use std::sync::Arc;
@@ -33,7 +33,6 @@ pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
     while_refused(app, &partition(app, endpoint), app.record_webhooks()).await;
 }
 
-/// Takes an item out of the table.
 fn take(app: &TestApp, (pk, sk): &(String, String)) -> Value {
     let item = app.table().remove(&(pk.clone(), sk.clone())).unwrap();
     let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
@@ -50,7 +49,7 @@ fn names(receiver: &Receiver) -> Vec<String> {
     receiver.received().iter().map(|event| event.json()["data"]["display_name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The keys of webhook items whose sort key begins like this.
+/// The keys of webhook items whose sort keys have this prefix.
 fn keys(app: &TestApp, sk: &str) -> Vec<(String, String)> {
     app.table().into_keys().filter(|key| key.0.starts_with("W#") && key.1.starts_with(sk)).collect()
 }
@@ -132,7 +131,6 @@ fn take_late(app: &TestApp) -> Vec<Value> {
     late.iter().map(|key| take(app, key)).collect()
 }
 
-/// Puts an item into a partition.
 fn put(database: &Database, mut item: Value, partition: &str) {
     item["pk"] = json!({ "S": partition });
     let put = json!({ "TableName": TABLE, "Item": item });
@@ -244,7 +242,7 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
     let (partition, item, database) = (second.0.clone(), take(&app, &second), app.database());
-    // The worker has moved the events that it read when more are set aside and the endpoint is
+    // After the worker has moved the events that it read, more are set aside and the endpoint is
     // marked again.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
@@ -270,7 +268,7 @@ async fn nothing_stays_aside_for_an_endpoint_that_is_deleted_meanwhile() {
     let database = app.database();
     let (pk, sk) = (format!("P#{}", app.project_id()), format!("WEBHOOK#{}", created["id"].as_str().unwrap()));
     let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
-    // The endpoint is read, but gone when its events are set aside.
+    // The endpoint has been read, but no longer exists when its events are set aside.
     app.recorder.after_call("Query", "WEBHOOK#".to_owned(), move || {
         database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
     });

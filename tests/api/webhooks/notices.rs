@@ -18,8 +18,8 @@ struct OwnedProject {
 }
 
 impl OwnedProject {
-    /// Gives the team of `owner` a project with this name and a dead endpoint. Unlike the keys, an
-    /// owner's access token would expire within a day.
+    /// Gives the team of `owner` a project with this name and a dead endpoint. An owner's access
+    /// token, unlike the keys, would expire within a day.
     async fn create(app: &TestApp, owner: &Owner, name: &str) -> Self {
         let keys = app.another_project().await;
         let mut row = app.app.store.project(&keys.project_id).await.unwrap().unwrap();
@@ -32,7 +32,7 @@ impl OwnedProject {
         Self { keys, admin, receiver, endpoint: created.json() }
     }
 
-    /// Enables the endpoint and causes an event, which gets the endpoint switched off.
+    /// Enables the endpoint and causes an event, after which the endpoint is switched off.
     async fn switch_off(&self, app: &TestApp) {
         let path = path(&self.endpoint, "");
         assert_eq!(self.admin.patch(&path, json!({ "enabled": true })).await.status(), 200);

@@ -37,7 +37,7 @@ async fn concurrent_replays_deliver_each_event_once() {
     failed_deliveries(&app, &created, 70).await;
     let replay = async || app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
     let answers = join_all((0..4).map(|_| replay())).await;
-    // A request that collided too often is refused; another one replays the rest.
+    // A request that collided too often is refused, and another one replays the rest.
     let answers = answers.into_iter().chain([replay().await]);
     let count: u64 = answers.filter(|answer| answer.status() == 200).map(|answer| answer.json()["count"].as_u64().unwrap()).sum();
     app.deliver_webhooks().await;
@@ -90,10 +90,10 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         numbers.sort_unstable();
         numbers
     };
-    // The first page ends between two seconds, so the second page misses nothing.
+    // The first page ends between two seconds, so the second one misses nothing.
     assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
     assert_eq!(delivered().await, (0..52).collect::<Vec<_>>());
-    // Events have whole seconds, so a time within a second includes all of its events.
+    // The times of events are whole seconds, so a time within a second includes all of its events.
     assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
     assert_eq!(delivered().await, (52..60).collect::<Vec<_>>());
     assert_eq!(replay(0).await, json!({ "count": 0, "next_since_millis": null }), "each is replayed once");

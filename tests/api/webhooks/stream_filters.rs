@@ -22,7 +22,8 @@ fn filters(stream: &str) -> Vec<Value> {
     filters.as_array().unwrap().iter().map(pattern).collect()
 }
 
-/// Whether a value matches a pattern: all fields of an object, and one of the rules of an array.
+/// Whether a value matches a pattern: an object must match in all fields, an array in one of its
+/// rules.
 fn matches(pattern: &Value, found: &Value) -> bool {
     match pattern {
         Value::Object(fields) => fields.iter().all(|(name, pattern)| matches(pattern, &found[name])),

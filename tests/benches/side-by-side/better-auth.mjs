@@ -1,5 +1,5 @@
 // Better Auth as its documentation sets it up: email and password, SQLite, Node's own HTTP server.
-// Rate limits are off, as in the measured gateway. The arguments are database and port.
+// Rate limits are off, as they are in the measured gateway. The arguments are database and port.
 import { createServer } from "node:http";
 import { betterAuth } from "better-auth";
 import { getMigrations } from "better-auth/db/migration";

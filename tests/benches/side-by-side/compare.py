@@ -125,7 +125,7 @@ def throughput(sides, rounds, seconds):
         for connections in (1, 16):
             rates = [[], []]
             for turn in range(rounds):
-                # The sides take turns going first.
+                # The sides take turns at going first.
                 for number in (0, 1) if turn % 2 else (1, 0):
                     side, (_, path, headers, body) = sides[number], of_sides[number]
                     rates[number].append(measure.wrk(side.process, seconds, connections, path, headers, body, side.base)[0])

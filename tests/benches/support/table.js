@@ -1,5 +1,5 @@
-// Writes many users directly into a gateway's table, as a hundred thousand requests would take much
-// longer. They are copies of users created by the API, with new ids, names and addresses.
+// Writes many users directly into a gateway's table, because a hundred thousand requests would take
+// much longer. They are copies of users created by the API, with new ids, names and addresses.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
@@ -84,7 +84,7 @@ export async function fill({ url, table, count, create, personOf }) {
       const copy = text
         .replaceAll(id, own)
         .replaceAll(`${MARKS.address}${made}@`, `${address}@`)
-        // Only the user's own item has the displayed name; indexes have words in lower case.
+        // Only the user's own item has the name as displayed; indexes have words in lower case.
         .replaceAll(`"${MARKS.first} ${MARKS.last}"`, `"${first} ${last}"`)
         .replaceAll(MARKS.first, first.toLowerCase())
         .replaceAll(MARKS.last, last.toLowerCase());

@@ -162,7 +162,7 @@ test("a list that somebody else changes during the save is compared again", asyn
   await write("one");
   const { page } = await it.open(t, `${it.home}/sign-up-rules?edit=%2B`);
   await page.getByLabel("Id", { exact: true }).fill("three");
-  // What someone else saves just before the page's next change.
+  // What someone else saves right before the page's next change.
   let theirs = ["one", "two"];
   await page.route(`**/api/v1${PROJECT}`, async (route) => {
     if (route.request().method() === "PATCH" && theirs) {

@@ -1,5 +1,5 @@
-// Hostile texts in every text field of every form: the form saves them, or keeps them with the
-// reason for the refusal, and the page shows them as text.
+// Hostile texts in every text field of every form: the form either saves them or keeps them and
+// shows why they were refused, and the page shows them as text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,7 +43,7 @@ const FIELDS = 'input:not([type]), input[type="text"], input[type="email"], inpu
 /** The values of a form's fields; runs in the page. */
 const typedIn = (form, fields) => [...form.querySelectorAll(fields)].map(({ value }) => value);
 
-/** Sends a form with a text in all text fields; asserts that a refused one keeps the text. */
+/** Sends a form with this text in all text fields; asserts that a refused form keeps the text. */
 async function attempt(page, index, text, where) {
   const form = page.locator("#console form:has(button.main)").nth(index);
   for (const field of await form.locator(FIELDS).all()) if (await field.isVisible()) await field.fill(text);
@@ -97,7 +97,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
       }
     }
     assert.ok(sent > 35, `${sent} forms were sent`);
-    // The API should refuse some of the texts, and browsers report that as errors.
+    // The API should refuse some of the texts, which browsers report as errors.
     const unexpected = visited.complaints.filter((complaint) => !/the server responded with a status of 4\d\d/.test(complaint));
     assert.deepEqual(unexpected, []);
   });

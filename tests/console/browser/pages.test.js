@@ -1,5 +1,5 @@
-// Every page of the console, with and without data: accessible, no wider than the window, without
-// errors or requests to other hosts.
+// Every page of the console, with and without data: accessible, no wider than the window, and
+// without errors or requests to other hosts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
 
 const it = consoleOf();
-/** More users than on a list's first page. */
+/** More users than fit on a list's first page. */
 const USERS = 60;
 /** The maximum total size of a page's modules and styles, uncompressed. */
 const MAX_BYTES = 150_000;
@@ -64,7 +64,7 @@ function weight() {
   return assets.reduce((all, { decodedBodySize: bytes }) => all + bytes, 0);
 }
 
-/** Overlapping parts of the bar, and the width of too wide a page; runs in the page. */
+/** Parts of the bar that overlap, and the page's width if it is too wide; runs in the page. */
 function misplaced() {
   const parts = [...document.querySelectorAll(".brand, .switch > *, .account > *, .bar nav > a, .theme select, .menu")];
   const boxes = parts

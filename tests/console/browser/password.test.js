@@ -33,7 +33,7 @@ async function signInStatus(email, password) {
   return (await asClient(internal(), "POST", "/auth/password/sign-in", { email, password })).status;
 }
 
-/** Asks for a link on the page for forgotten passwords, reached from sign-in. */
+/** Requests a link on the page for forgotten passwords, which is reached from sign-in. */
 async function ask(page, email) {
   await page.getByRole("link", { name: "Forgot password?" }).click();
   await heading(page, "Forgot password?");

@@ -1,4 +1,5 @@
-// A project from creation to deletion, only by clicks, on phone and desktop, in light and dark.
+// A project from creation to deletion, using only clicks, on phone and desktop, in light and dark
+// mode.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Use of the console: opening it, searching, the outbox, mistakes, copied commands, the keyboard,
+// Using the console: opening it, searching, the outbox, mistakes, copied commands, the keyboard,
 // the API reference, sign-up rules, the quick start, and the content page.
 
 import assert from "node:assert/strict";
@@ -42,13 +42,14 @@ test("without the token, the console only offers to sign in", async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/users`);
   await heading(page, "Sign in");
   assert.match(await page.innerText("main"), /gateway pages/);
-  // The cookie alone is not enough to read the keys, as servers on other ports receive it too.
+  // The cookie alone is not enough to read the keys, because servers on other ports receive it too.
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 
 test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
-  // One after another, because a slow machine's gateway would refuse to hash 60 passwords at once.
+  // One after another, because the gateway on a slow machine would refuse to hash 60 passwords at
+  // once.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
   const visited = await it.open(t, `${it.home}/users`);
   const { page } = visited;
@@ -82,7 +83,7 @@ test("a search finds beginnings of words first, and parts of words on demand", a
   await page.getByRole("button", { name: "Also search inside words" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
-  // If no word begins with the text, parts of words are searched immediately.
+  // If no word begins with the text, parts of words are searched right away.
   await page.getByRole("searchbox").fill("ebra one");
   await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
   assert.deepEqual(await names(), ["Zebra One"]);

@@ -141,7 +141,7 @@ test("the empty pages of a search are skipped, up to a limit", async () => {
   assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
 });
 
-/** What the address finds among these users, at one user per page of the list. */
+/** What a search for the address finds among these users, with one user per page of the list. */
 async function found(address, ...users) {
   const pages = users.map((user, index) => [200, { items: [user], pagination: { next_cursor: users[index + 1] ? `${index}` : null } }]);
   const { asked, fetch } = answering(...(pages.length ? pages : [[200, { items: [], pagination: {} }]]));

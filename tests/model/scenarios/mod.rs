@@ -140,7 +140,8 @@ fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }
 
-/// Sends a request. Succeeds if the response contains `success`, as pages always answer with 200.
+/// Sends a request. Succeeds if the response contains `success`, because pages always answer with
+/// 200.
 fn send_until(caller: &Caller, method: &'static str, path: impl Into<String>, body: Option<Value>, success: &'static str) -> Task {
     let (caller, path): (Caller, String) = (caller.clone(), path.into());
     Arc::new(move |_, router| {

@@ -4,7 +4,7 @@
 import * as sdk from "sdk";
 
 const config = await (await fetch("/config.json")).json();
-// Tests may choose another type of app, with that type's keys.
+// Tests may choose another type of app, with the keys for that type.
 const { type, ...keys } = JSON.parse(localStorage.getItem("app") ?? '{ "type": "StackClientApp" }');
 const app = new sdk[type]({
   ...config,
@@ -17,7 +17,7 @@ const app = new sdk[type]({
   analytics: { enabled: false },
 });
 
-// For actions without a button on the page.
+// For actions that have no button on the page.
 globalThis.app = app;
 
 const element = (id) => document.getElementById(id);

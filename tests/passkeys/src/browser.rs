@@ -12,7 +12,7 @@ use public_suffix::PublicSuffixList;
 use serde_json::Value;
 use url::Url;
 
-/// A user who touches the device, which verifies the user if it can.
+/// A user who touches the device; it verifies the user if it can.
 struct Owner {
     /// Whether the device has a fingerprint reader.
     is_recognized: bool,
@@ -41,7 +41,7 @@ impl UserValidationMethod for Owner {
 pub struct Browser(Client<Option<Passkey>, Owner, RustCryptoBackend, PublicSuffixList, ()>);
 
 impl Browser {
-    /// A browser with a device without passkeys.
+    /// A browser with a device that has no passkeys.
     pub fn new(is_recognized: bool) -> Self {
         let mut device = Authenticator::new(Aaguid::new_empty(), None, Owner { is_recognized }, RustCryptoBackend);
         device.set_make_credentials_with_signature_counter(true);

@@ -1,5 +1,5 @@
-//! Passkeys from an independent browser and device, the crate `passkey`. It gets the gateway's
-//! options unchanged, and the gateway its responses.
+//! Passkeys from an independent browser and device, the crate `passkey`. The crate gets the
+//! gateway's options unchanged, and the gateway gets its responses.
 
 mod browser;
 mod gateway;
@@ -42,7 +42,8 @@ fn sign_in(gateway: &Gateway, code: &Value, response: &Value) -> (u16, Value) {
     gateway.send("POST", "/auth/passkey/sign-in", "client", None, &json!({ "code": code, "authentication_response": response }))
 }
 
-/// A passkey works repeatedly on every page of the project, with and without user verification.
+/// A passkey works again and again on every page of the project, with and without user
+/// verification.
 fn signs_in_on_every_page(gateway: &Gateway) {
     let (token, user) = gateway.sign_up("ada@example.com");
     for is_recognized in [true, false] {

@@ -1,5 +1,5 @@
 // Proof of work with ALTCHA's own widget in a browser: in the SDK's Turnstile flow and in a custom
-// form; in light and dark, with the keyboard, and with the names for screen readers.
+// form; in light and dark mode, with the keyboard, and with the names for screen readers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

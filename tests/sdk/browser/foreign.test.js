@@ -14,7 +14,8 @@ let gateway, browser, site;
 
 before(async () => {
   gateway = await startGateway({}, ["--dynamodb-port", "0"]);
-  // Every name resolves to this machine, as with an attacker's DNS server once a page is loaded.
+  // Every name resolves to this machine, as an attacker's DNS server could make it once a page is
+  // loaded.
   browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
   site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
   await new Promise((done) => site.listen(0, "127.0.0.1", done));
@@ -87,8 +88,8 @@ test("a browser that has opened the console gives its keys to no other page", as
     return { authorization, text: await (await fetch("/console/session", { headers: { authorization } })).text() };
   });
   assert.match(own.text, SECRET);
-  // A page on another port of localhost is of the same site, so its requests have the cookie. Even
-  // with the token, unknown to other pages, it reads nothing.
+  // A page on another port of localhost belongs to the same site, so its requests have the cookie.
+  // But even with the token, which other pages do not know, it cannot read anything.
   for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
     const other = await page.context().newPage();
     await other.goto(origin);

@@ -68,7 +68,7 @@ test("the owner follows the email, presses the button, and is alone in the accou
   assert.equal(await w.tryPassword(owner.email, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
   const link = await linkInInbox(t, owner.email);
 
-  // Merely opening the page, as mail scanners do, changes nothing.
+  // Just opening the page, as mail scanners do, changes nothing.
   assert.equal((await fetch(link)).status, 200);
   const it = await visit(t, browser, link);
   await it.page.getByRole("heading", { name: "Wasn’t this you?" }).waitFor();

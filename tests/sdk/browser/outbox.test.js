@@ -1,4 +1,4 @@
-// The gateway's page /outbox, as people use it.
+// The gateway's page /outbox, used the way people do.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -115,7 +115,7 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
     // The list matches the URL.
     await until(async () => (await shown()).join() === found.join(), `the emails for ${query}`);
-    // A search's URL shows the same emails.
+    // The URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
     assert.deepEqual(await opened.page.locator(".rows a.row").allTextContents(), found, query);
   }

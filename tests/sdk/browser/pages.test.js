@@ -1,5 +1,5 @@
-// The gateway's pages, as people use them: with mouse or keyboard, on phone or desktop, in light or
-// dark.
+// The gateway's pages, used the way people do: with mouse or keyboard, on phone or desktop, in
+// light or dark mode.
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
@@ -128,13 +128,13 @@ test("the printed link opens the pages permanently, and the key is not exposed",
     await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
     await it.page.getByRole("heading", { name, exact: true }).waitFor();
   }
-  // The key is neither in the history nor in later requests.
+  // The key appears neither in the history nor in later requests.
   await it.page.goBack();
   await it.page.goBack();
   assert.equal(it.page.url(), `${w.gateway.url}/console/${w.gateway.projectId}`);
   assert.equal(await it.page.evaluate(() => document.referrer), "");
-  // The cookie survives closing the browser. Other servers on this machine receive it too, but
-  // cannot get the key from it.
+  // The cookie survives when the browser is closed. Other servers on this machine receive it too,
+  // but cannot get the key from it.
   const cookies = await it.context.cookies();
   assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
   assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
@@ -271,7 +271,7 @@ test("no page of the reference is long, and its search and sidebar find operatio
     assert.ok(await height() < 20_000, `${id} has ${await height()} px`);
   }
 
-  // Goes to operations by search and sidebar, like a person.
+  // Navigates to operations by search and sidebar, as a person would.
   await it.page.getByLabel("Search all operations").fill("anonymous sign-up");
   await it.page.keyboard.press("Enter");
   await it.page.locator("tr[data-words]:visible a.row").first().click();

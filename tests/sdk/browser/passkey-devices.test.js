@@ -20,7 +20,7 @@ async function answered(it, kind, path, token) {
   if (kind === "create") options_json.rp.id = "localhost";
   else {
     options_json.rpId = "localhost";
-    // Chromium lets such a device use only passkeys named by the page.
+    // Chromium lets such a device use only passkeys that the page names.
     const [{ credentialId }] = await it.credentials();
     options_json.allowCredentials = [{ type: "public-key", id: Buffer.from(credentialId, "base64").toString("base64url") }];
   }
@@ -44,7 +44,7 @@ test("a device that cannot verify its user does not sign in if that is required"
   await requireVerification(t);
   const refused = await post(it.page, "/auth/passkey/sign-in", { code, authentication_response: response });
   assert.deepEqual([refused.status, refused.body.code, refused.body.details.message], [400, "PASSKEY_AUTHENTICATION_FAILED", UNVERIFIED]);
-  // The browser knows the requirement, too, so it does not even ask the device.
+  // The browser knows the requirement too, so it does not even ask the device.
   await assert.rejects(() => answered(it, "get", "/auth/passkey/initiate-passkey-authentication"), /NotAllowedError/);
   await it.page.click("#passkey-sign-in");
   await it.problem("PASSKEY_WEBAUTHN_ERROR");

@@ -35,7 +35,7 @@ async function visitor(t) {
   };
   /** Calls an app's method that leaves the page, and waits for the new URL's page. */
   const go = async (method, path, options) => {
-    // The page is gone before the call returns.
+    // The browser leaves the page before the call returns.
     await page.evaluate(([method, options]) => void globalThis.app[method](options), [method, options]);
     await page.waitForURL((url) => url.pathname === path);
     await page.waitForSelector("body[data-ready]");
@@ -77,8 +77,8 @@ test("a foreign address to return to is not followed", async (t) => {
   await page.evaluate(([email, password]) => globalThis.app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true }), [newAddress(), PASSWORD]);
   await open(`/at/signIn?after_auth_return_to=${encodeURIComponent("https://evil.example/")}`);
   const refused = await page.evaluate(() => globalThis.app.redirectToAfterSignIn().then(() => "left", (error) => error.message));
-  // The older version refuses by itself; the newer one asks the service to take the session to the
-  // foreign domain, which the service refuses.
+  // The older version itself refuses; the newer one asks the service to take the session to the
+  // foreign domain, and the service refuses.
   assert.match(refused, version === "2.8.77" ? /not trusted/ : /^Redirect URL not whitelisted/);
   assert.equal(new URL(page.url()).origin, here.site.url);
 });

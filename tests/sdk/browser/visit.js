@@ -25,8 +25,8 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("dialog", (dialog) => {
-    // A page asks before it is left with unsaved changes, even if they are saved but it has not
-    // noticed yet.
+    // A page with unsaved changes asks before it is left, even if they have just been saved and it
+    // has not noticed yet.
     if (dialog.type() === "beforeunload") return dialog.accept();
     complaints.push(`a dialog: ${dialog.message()}`);
     return dialog.dismiss();

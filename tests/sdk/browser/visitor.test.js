@@ -35,8 +35,8 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 600_0
   await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: TIMEOUT_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
   await until(() => unanswered.size === 0, "an answer to every request");
-  // A browser does not report the outcome of requests sent while leaving a page. Its reports on
-  // others arrive before the next page's response.
+  // A browser does not report the outcome of requests that are sent as a page is left. Reports on
+  // other requests arrive before the next page's response.
   await page.goto("about:blank");
   await page.evaluate(() => document.readyState);
   assert.deepEqual(complaints, []);

@@ -1,6 +1,6 @@
 // node members/check.js FOLDER VERSION: checks that the suite uses every member of the SDK
-// successfully, except as declared.js says. Prints a table with a row for each missing feature of
-// the service, and for each type with its other members.
+// successfully, except as declared.js says. Prints a table with a row for each feature that the
+// service lacks, and one for each type with its other members.
 
 import { readFileSync } from "node:fs";
 import { COUNTS, ELSEWHERE, NOT_THERE, REFUSED, UNDECLARED } from "./declared.js";
@@ -10,7 +10,7 @@ const { members, bases } = JSON.parse(readFileSync(`${folder}/${version}.json`, 
 const outcomes = new Map(Object.keys(members).map((member) => [member, new Set()]));
 for (const line of readFileSync(`${folder}/${version}.called`, "utf8").split("\n").filter(Boolean)) {
   const at = line.indexOf(" ");
-  // Members of a union's cases are checked but not counted.
+  // Members that only some cases of a union have are checked but not counted.
   const outcome = outcomes.get(line.slice(0, at)) ?? outcomes.set(line.slice(0, at), new Set()).get(line.slice(0, at));
   outcome.add(line.slice(at + 1));
 }

@@ -27,8 +27,8 @@ function wrap(value, nodes) {
     see(value[name], known.is, `${node.type}.${name}`, !isMethod(known));
     if (!isMethod(known)) wrap(value[name], known.to);
   }
-  // The SDK's values are frozen, and a frozen object's proxy must return the object's own values.
-  // So the proxy's target is an empty object.
+  // The SDK's values are frozen, and the proxy of a frozen object must return the object's own
+  // values. So the target of the proxy is an empty object.
   return new Proxy({}, {
     get: (_, name) => get(value, name, node),
     has: (_, name) => name in value,
@@ -103,7 +103,10 @@ function get(target, name, node) {
   };
 }
 
-/** Notes whether a value's kind is allowed by its type; `works` if the member then works. */
+/**
+ * Records a value of a kind that its type does not allow. If the kind is allowed and `works` is set,
+ * records that the member worked.
+ */
 function see(value, kinds, member, works) {
   if (kinds !== null && !kinds.includes(kindOf(value))) note(member, `wrong ${kindOf(value)}`);
   else if (works) note(member, "worked");

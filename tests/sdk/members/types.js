@@ -25,7 +25,7 @@ export class Types {
 
   constructor(checker, files) {
     this.checker = checker;
-    // The compiler forgets names of computed types, such as `UserApiKey`.
+    // The compiler forgets the names of computed types, such as `UserApiKey`.
     for (const file of files.filter((file) => isSdk(file.fileName))) {
       const aliases = file.statements.filter((it) => ts.isTypeAliasDeclaration(it) && !it.typeParameters);
       for (const { name } of aliases) this.#names.set(this.declared(checker.getSymbolAtLocation(name)), name.text);

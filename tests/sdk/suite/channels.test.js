@@ -82,7 +82,7 @@ test("a channel is verified by the link in its email", async () => {
   ok(await app.verifyEmail(code));
   assert.equal((await channel(user, second)).isVerified, true);
   assert.equal((await app.getUser()).primaryEmailVerified, false);
-  // The SDK hides the second request's error, but the inbox shows the rejection.
+  // The SDK hides the error of the second request, but the inbox shows that it was rejected.
   await created.sendVerificationEmail({ callbackUrl: CALLBACK });
   await user.sendVerificationEmail({ callbackUrl: CALLBACK });
   await w.inbox.next(email);

@@ -1,5 +1,5 @@
-// An error's row says which SDKs know its code. A header must never name other codes, which would
-// make the SDK think it is outdated.
+// An error's row says which SDKs know its code. A header must never name other codes, because the
+// SDK would then believe that it is outdated.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";

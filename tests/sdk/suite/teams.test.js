@@ -85,7 +85,7 @@ test("an emailed invitation is only visible to and accepted by the invited addre
 
   const other = await w.signedUp();
   if (version === "2.8.77") {
-    // The older version does not know the code, and must not think it is outdated.
+    // The older version does not know the code, and must not conclude that it is outdated.
     await assert.rejects(other.app.acceptTeamInvitation(code), (error) => !/update your version/i.test(`${error.message} ${error.cause}`));
   } else {
     refused(await other.app.acceptTeamInvitation(code), "TEAM_INVITATION_EMAIL_MISMATCH");

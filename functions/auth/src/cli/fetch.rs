@@ -1,9 +1,9 @@
 //! Fetches the session of a tool after its sign-in was confirmed.
 //!
 //! The session begins when the tool fetches it, so its refresh token is never stored in plaintext.
-//! It is a separate session; the user can see and end it like any other. The confirmation no longer
-//! counts if the confirming session has ended, the user's credentials have changed or the user
-//! fails [`LiveSession::check_unrestricted`].
+//! It is a separate session; the user can see and end it like any other. The confirmation is void
+//! if the confirming session has ended, the user's credentials have changed or the user fails
+//! [`LiveSession::check_unrestricted`].
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -29,8 +29,8 @@ pub(crate) enum PollOutcome {
 }
 
 /// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
-/// if there is no such sign-in. Polls of a known code are counted per code, others per IP address
-/// of the caller.
+/// if there is no such sign-in. Polls with a known code are counted per code, all others per IP
+/// address of the caller.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<PollOutcome, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {

@@ -50,7 +50,8 @@ impl LiveSession {
     }
 
     /// Whether the session can be attached to a sign-in, for a browser to take over: only sessions
-    /// of anonymous users, and not impersonations, whose sessions would then last longer.
+    /// of anonymous users, and only if they are not impersonations, which would otherwise last
+    /// longer.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }

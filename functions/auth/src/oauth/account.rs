@@ -1,7 +1,7 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a failed flow leaves nothing behind. Existing users ([`PendingAccount`]) and
-//! the provider's tokens for their accounts ([`NewTokens`]) are not changed until the code is
-//! redeemed.
+//! in one transaction, so that a failed flow leaves nothing behind. Existing users
+//! ([`PendingAccount`]) and the provider's tokens for their accounts ([`NewTokens`]) are not
+//! changed until the code is redeemed.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -47,7 +47,7 @@ pub(super) async fn resolve(
     profile: &Profile,
 ) -> Result<SecretString, Error> {
     let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
-    // With the deployment's client, apps do not get access tokens of the provider.
+    // If the deployment's client is used, apps do not get the provider's access tokens.
     let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
     let seal = |provider| {
         let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };
@@ -59,7 +59,7 @@ pub(super) async fn resolve(
 }
 
 /// The access that the flow requested. The provider grants the scopes unless it says otherwise (RFC
-/// 6749 §5.1). `offline_access` is ignored: by itself it permits nothing.
+/// 6749 §5.1). `offline_access` is ignored, because it permits nothing on its own.
 pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
     RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
@@ -89,8 +89,8 @@ impl DecisionItems {
 }
 
 impl Flow<'_> {
-    /// Decides what the flow does and writes the result; a conflict if the items have changed since
-    /// they were read.
+    /// Decides what the flow does and writes the result; fails with a conflict if the items have
+    /// changed since they were read.
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
@@ -186,8 +186,8 @@ impl Flow<'_> {
     fn decide(&self, known: &DecisionItems) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
         // The user who began the flow is ignored if their credentials have changed or the session
-        // has ended since. A sign-in also ignores a user who is no longer anonymous because they
-        // have signed up elsewhere.
+        // has ended since. A sign-in also ignores a user who is no longer anonymous, having signed
+        // up elsewhere.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
@@ -209,8 +209,8 @@ impl Flow<'_> {
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
-        // A code for a user who did not begin the flow is for a sign-in, which does not depend on
-        // an earlier session.
+        // If the code is for a user other than the one who began the flow, this is a sign-in, which
+        // does not depend on an earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),
             None => self.authorization.purpose == Purpose::Link,

@@ -10,11 +10,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of further scopes, in bytes; every flow stores its list, and anyone can begin
-/// flows.
+/// The longest list of additional scopes, in bytes: every flow stores its list, and anyone can
+/// begin flows.
 const MAX_SCOPE: usize = 4096;
 
-/// Unknown parameters are ignored, because other SDK versions send more.
+/// Unknown parameters are ignored, because other versions of the SDKs send more.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {

@@ -4,13 +4,13 @@
 //!
 //! A provider may revoke a token at any time, so a token is returned only if the provider has
 //! issued or accepted it within the last five minutes; otherwise, the provider is asked first. The
-//! provider's answer to a report of a failed token is reused for 30 seconds, so repeated reports do
-//! not burden the provider.
+//! provider's answer to a report of a failed token is reused for 30 seconds, so that repeated
+//! reports do not burden the provider.
 //!
-//! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
-//! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the
-//! provider permanently refuses the refresh token, or no longer accepts an access token without a
-//! refresh token. After any other failure, they are kept.
+//! Only one request at a time refreshes the tokens of an account. Others return the stored token in
+//! the meantime or, if it has expired or failed, wait for the new one. Tokens are given up only if
+//! the provider permanently refuses the refresh token, or no longer accepts an access token without
+//! a refresh token. After any other failure, they are kept.
 
 use std::time::Duration;
 
@@ -147,11 +147,11 @@ impl Connection<'_> {
             self.check(&tokens, scope)?;
             let now = clock.now();
             let lives = tokens.lives(SignedDuration::ZERO, now);
-            // A token that another request got meanwhile is not the one that failed.
+            // If another request has got a token in the meantime, it is not the one that failed.
             let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
             let last = tokens.recent_report(now).filter(|_| was_named);
             let report = was_named.then_some(Report { at: now, is_settled: last.is_some() });
-            // A refused token is not checked again while another request refreshes it.
+            // A refused token is not checked again while another request is refreshing it.
             let mut fails = (was_named && last.is_none()) || refused.as_ref() == Some(&tokens.access);
             let is_fresh = tokens.is_fresh(now) && !fails;
             if is_fresh && last.map_or(!tokens.is_unconfirmed(now), |last| last.is_settled) {
@@ -205,8 +205,8 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Whether the provider still accepts the access token; `None` if it cannot be asked. Without a
-    /// clear answer, the token counts as accepted.
+    /// Whether the provider still accepts the access token; `None` if there is no way to ask.
+    /// Without a clear answer, the token counts as accepted.
     async fn accepts(&self, tokens: &ProviderTokens, was_named: bool) -> Result<Option<bool>, Error> {
         let accepts = self.peer()?.accepts(&self.open(tokens)?).await;
         if matches!(accepts, Ok(Some(true))) && (was_named || tokens.expires_at.is_some()) {
@@ -254,7 +254,7 @@ impl Connection<'_> {
     }
 
     /// Gets a new token from the provider in answer to `report`. It is stored before it is
-    /// returned, unless a new flow has replaced the tokens meanwhile.
+    /// returned, unless a new flow has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
@@ -282,10 +282,10 @@ impl Connection<'_> {
         new: Tokens,
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
-        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old one
-        // is then kept, sealed with the current secret.
+        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). In that case,
+        // the old one is kept, sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
-        // If the answer has no scope, the refresh token's scope applies (RFC 6749 §6).
+        // If the answer does not name a scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.token_key(), old, &tokens).await?;
@@ -299,8 +299,8 @@ impl Connection<'_> {
 pub struct TokenQuery {
     /// Whether the last token failed at the provider. The provider then issues a new one or, if it
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
-    /// seconds of such a request, the provider is asked about the new token only once; its answer
-    /// is used for the rest of that time.
+    /// seconds of such a request, the provider is asked about the new token only once, and its
+    /// answer is used for the rest of that time.
     refresh: Flag,
 }
 

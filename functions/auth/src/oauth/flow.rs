@@ -51,7 +51,7 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 
 /// The cookie that the callback expects. Some providers post their answer across sites, so the
 /// cookie needs `SameSite=None`; in development, without TLS, it is `SameSite=Lax`. It is sent only
-/// with callbacks: any page can make a browser begin many flows, and the cookies would make other
+/// with callbacks: any page can make a browser begin many flows, whose cookies would make other
 /// requests too large. Its name is short so that callbacks do not become too large either: a
 /// browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
@@ -67,7 +67,7 @@ fn cookie_name(state: &SecretString) -> String {
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     let wanted = format!("{}=true", cookie_name(state));
-    // For flows begun with an earlier version.
+    // For flows that began with an earlier version.
     let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
@@ -86,7 +86,8 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
         Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
-        // Another provider answered (RFC 9700 §4.4), or the flow began in another browser.
+        // The answer is from another provider (RFC 9700 §4.4), or the flow began in another
+        // browser.
         KnownError::OauthStateNotFound.into_response()
     };
     if in_redirect_mode && let Ok(gone) = HeaderValue::from_str(&cookie(app, &state, SignedDuration::ZERO)) {
@@ -157,7 +158,8 @@ async fn proceed(
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code. Fails if the answer names another issuer, is an error or has no code.
+/// The provider's code. Fails if the answer names another issuer, is an error or does not contain a
+/// code.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
     let issuer = match catalog::find(&provider.id).map(|known| known.identity) {
         Some(Identity::IdToken { issuer, .. }) => Some(issuer),
@@ -177,8 +179,8 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 }
 
 /// The meaning of an error in the provider's answer (RFC 6749 §4.1.2.1, and codes of GitHub and
-/// LinkedIn). Any other error, such as `access_denied` or `login_required`, is a choice of the
-/// user.
+/// LinkedIn). All other errors, such as `access_denied` or `login_required`, mean that the user
+/// decided not to sign in.
 fn refusal(provider_id: &str, error: &str) -> KnownError {
     match error {
         "temporarily_unavailable" | "server_error" => KnownError::OauthProviderTemporarilyUnavailable,
@@ -194,8 +196,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a misconfigured provider. Only the log has the reason, which may be in
-/// the provider's words.
+/// The error for users of a misconfigured provider. The reason, which may be in the provider's
+/// words, is only in the log.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "see the service's log".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
@@ -259,7 +261,7 @@ fn with(mut url: Url, name: &str, value: &str) -> Url {
     url
 }
 
-/// A 303, so that a form posted here is not posted again at the next URL (RFC 9700 §4.12).
+/// A 303, so that a form posted here is not posted again to the next URL (RFC 9700 §4.12).
 fn see_other(url: Url) -> Response {
     let mut response = (StatusCode::SEE_OTHER, Json(json!({}))).into_response();
     let value = HeaderValue::from_str(url.as_str());

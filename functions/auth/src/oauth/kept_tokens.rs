@@ -14,7 +14,7 @@ use crate::oauth::sealed_tokens::TokenSealer;
 
 /// The writes that store tokens for an account of the user of `row`. Empty if the account is no
 /// longer linked, or if the existing tokens are kept. The transaction must also check the user's
-/// credential epoch, which is raised when a sign-in account is unlinked.
+/// credential epoch, which is raised when an account for signing in is unlinked.
 pub(super) async fn renewal_writes(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! The grant of machines (RFC 6749 §4.4): a server key is exchanged for an access token.
+//! The grant for machines (RFC 6749 §4.4), which exchanges a server key for an access token.
 
 use crypto::digest::Digest;
 use errors::{Error, KnownError};

@@ -91,7 +91,8 @@ impl NativeSignIn<'_> {
     }
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
-    /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by now.
+    /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by
+    /// then.
     async fn anonymous(&self, attempt: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match attempt {
@@ -149,7 +150,7 @@ impl NativeSignIn<'_> {
         self.access.app.store.user(&self.access.project.id, id).await?.ok_or_else(Error::conflict)
     }
 
-    /// Writes the sign-in on condition that the user has not changed since it was read.
+    /// Writes the sign-in, provided that the user has not changed since it was read.
     async fn write(&self, project: &Project, before: Option<UserRow>, after: &User, mut writes: Vec<Write>) -> Result<(), Error> {
         let (store, id) = (&self.access.app.store, &project.id);
         match before {

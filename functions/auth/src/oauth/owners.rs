@@ -102,8 +102,8 @@ pub(crate) async fn taken_over(
 ) -> Result<(User, Vec<Write>), Error> {
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
-    // The person who proves the address may not have created the account, so nobody counts as its
-    // creator here.
+    // The person who proves the address may not be the one who created the account, so nobody
+    // counts as its creator here.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 /// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors of both callbacks: the flow is unknown or too old, or has no trusted URL for the
-/// user. The redirect URL is checked right after the age of the flow, so later errors are sent
-/// there.
+/// The errors of both callbacks: the flow is unknown or too old, or there is no trusted URL to send
+/// the user to. The redirect URL is checked right after the age of the flow, so later errors are
+/// sent there.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 

@@ -7,7 +7,6 @@ use model::provider::shared::SharedClient;
 use net::outgoing::Outgoing;
 use oauth::exchange::{Client, Peer};
 
-/// The id of the client.
 pub(crate) fn client_id<'a>(app: &'a App, provider: &'a OAuthProvider) -> Result<&'a str, KnownError> {
     if provider.is_shared() { Ok(&shared(app, provider)?.id) } else { Ok(&provider.client_id) }
 }

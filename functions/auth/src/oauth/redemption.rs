@@ -4,11 +4,11 @@
 //! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
 //! is also bound to the session in which the flow began. It is valid for five minutes and works
-//! once. A second use means that the code was stolen, and ends the session that it started or took
-//! to another domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user, the
-//! change is made when the code is redeemed, with one exception: if a second factor is required, a
-//! provider account whose user was found by its email address is linked only after that factor. The
-//! provider's tokens are stored at the same time.
+//! once. If it is used a second time, it was stolen, and the session that it started or took to
+//! another domain ends (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user,
+//! the change is made when the code is redeemed, with one exception: if a second factor is
+//! required, a provider account whose user was found by its email address is linked only after that
+//! factor. The provider's tokens are stored at the same time.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -127,8 +127,8 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             if let Err(reason) = check(app, &stored, &row) {
-                // Another request may have redeemed the code and changed the user since the code
-                // was read.
+                // Since the code was read, another request may have redeemed it and changed the
+                // user.
                 return Err(self.reused(app, project).await?.unwrap_or_else(|| reason.into()));
             }
             let (mut after, done) = self.write(scope, &stored, &row).await?;
@@ -149,7 +149,8 @@ impl Redemption {
         })
     }
 
-    /// If the code was redeemed meanwhile, ends its session and returns the error for the request.
+    /// If the code has been redeemed in the meantime, ends its session and returns the error for
+    /// the request.
     async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
         let code = app.store.authorization_code(&project.id, &self.code).await?;
         Ok(match code.filter(|code| code.session_id.is_some()) {
@@ -217,7 +218,7 @@ impl Redemption {
 
     /// The limits of the session in which a user began to link an account: without them, a short
     /// session or an impersonation could become an ordinary session. `None` for sign-ins and
-    /// sign-ups, which have no such limits.
+    /// sign-ups, to which no such limits apply.
     async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
         let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
         let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
@@ -225,7 +226,7 @@ impl Redemption {
         Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
-    /// Whether the caller knows the PKCE verifier, and therefore began the flow.
+    /// Whether the caller knows the PKCE verifier, which shows that the caller began the flow.
     fn verifies(&self, stored: &AuthorizationCode) -> bool {
         let shown = challenge(self.verifier.expose_secret());
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()

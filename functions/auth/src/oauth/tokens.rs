@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds for compatibility; the token states when it expires.
+/// A fixed number of seconds, for compatibility; the token itself states when it expires.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {
@@ -53,12 +53,10 @@ impl Tokens {
         }
     }
 
-    /// The token of a machine.
     pub(crate) fn from_machine(access_token: String, scope: String, life: Duration) -> Self {
         Self { scope: Cow::Owned(scope), expires_in: life.as_secs(), ..Self::from_refresh(access_token) }
     }
 
-    /// The tokens of a device.
     pub(crate) fn from_device(access_token: String, refresh_token: String) -> Self {
         Self { refresh_token: Some(refresh_token), ..Self::from_refresh(access_token) }
     }

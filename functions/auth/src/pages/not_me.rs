@@ -58,7 +58,7 @@ pub(crate) fn used() -> LinkPage {
     )
 }
 
-/// The page if the project or account is gone, or the link is no longer valid
+/// The page if the project or account no longer exists, or the link is no longer valid
 /// ([`Refusal`](model::notice::Refusal)).
 pub(crate) fn nothing_to_undo() -> LinkPage {
     let text = "The change has already been undone, or the address or account is no longer yours. If you cannot get into your account, \

@@ -35,7 +35,6 @@ pub(crate) async fn change<L>(access: &Access<L>, row: UserRow, change: impl Fn(
     Ok(changed.await?.user)
 }
 
-/// The error of a refused change.
 pub(crate) fn refusal(refused: Refusal) -> KnownError {
     match refused {
         Refusal::NotFound => KnownError::PasskeyNotFound,

@@ -1,7 +1,7 @@
 //! Checks the response of a passkey: at sign-in, as a second factor, and at reauthentication.
 //!
 //! One transaction redeems the challenge, records the use of the passkey and makes the permitted
-//! writes. So of several concurrent requests with the same response, one succeeds.
+//! writes, so only one of several concurrent requests with the same response succeeds.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -41,13 +41,14 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// For a second factor: the attempt code of the sign-in; the challenge must be for it.
+    /// For a second factor, the attempt code of the sign-in. The challenge must be for that
+    /// sign-in.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey is yet to be written.
+/// A correct response; the use of the passkey has not been written yet.
 pub(crate) struct PasskeyUse {
     /// The user as read.
     row: UserRow,
@@ -110,7 +111,7 @@ impl PasskeyProof<'_> {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refusal::Cloned.to_string() }.into();
         let told = async {
             // The signature count also fails to increase if another request has just used this
-            // response. The challenge is then redeemed, and this read fails.
+            // response. In that case, the challenge is redeemed, and this read fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {
                 let store = &self.access.app.store;

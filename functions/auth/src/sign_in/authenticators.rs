@@ -6,7 +6,8 @@ use model::user::User;
 
 /// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app or a
 /// passkey, or if the session owes a second factor. For a user who already has an app, the stricter
-/// limit for removing an app applies, because the new credential completes sign-ins just as well.
+/// limit for removing an app applies, because the new credential completes sign-ins just as well as
+/// the old one.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

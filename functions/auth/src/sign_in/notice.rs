@@ -2,9 +2,9 @@
 //! addresses.
 //!
 //! The email is written together with the session. Known places are the places of the user's newest
-//! stored sessions, including ended ones. No email is sent if none of these has a place, as at the
-//! first sign-in of an account. In projects that enable the email, a sign-in by a user who has an
-//! address to notify costs one more query.
+//! stored sessions, including ended ones. No email is sent if none of these has a place, which is
+//! so at the first sign-in of an account. In projects that enable the email, the sign-in of a user
+//! with an address to notify costs one more query.
 
 use flows::App;
 use flows::email::notice;
@@ -29,7 +29,7 @@ pub(crate) async fn unless_new_owner(
     if ends_sessions { Ok(Vec::new()) } else { write(app, project, user, place).await }
 }
 
-/// The writes of emails about this sign-in of `user` from `place`, if any are due.
+/// The writes of the emails about this sign-in of `user` from `place`; none if no email is due.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Vec<Write>, store::Error> {
     if !user.channels.iter().any(|channel| channel.is_verified) || !project.config.new_sign_in_mails {
         return Ok(Vec::new());

@@ -11,8 +11,8 @@ use store::user::password::Guess;
 
 /// Checks the password, and counts it unless the returned attempt permits the change.
 ///
-/// Someone who stole a session guesses here, strangers guess at sign-in, so the two are counted
-/// separately.
+/// Someone who stole a session guesses here, while strangers guess at sign-in, so the two are
+/// counted separately.
 pub(crate) async fn prove<'a>(
     failures: &'a Failures<'_>,
     access: &Access<Client>,

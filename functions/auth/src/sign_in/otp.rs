@@ -8,8 +8,8 @@ use store::user::EmailClaim;
 ///
 /// If the address has no account, sign-up must be enabled. If the account has disabled sign-in by
 /// email, the address is refused, unless it is unverified and the project has no passwords: its
-/// owner could not reset a password either, so the account's creator could keep someone else's
-/// address.
+/// owner could not reset a password either, so the account's creator would get to keep someone
+/// else's address.
 pub(crate) fn may_sign_in(config: &ProjectConfig, claim: Option<&EmailClaim>) -> Result<(), KnownError> {
     match claim {
         Some(claim) if claim.refuses_codes && (claim.is_verified || config.credential_enabled) => Err(KnownError::MagicLinkNotEnabled),

@@ -1,8 +1,8 @@
 //! Finds out which of a user's teams require a second factor. Memberships are separate items that
-//! are not read when a request is authenticated, so these teams are noted in the user's item: when
-//! the user joins one, and here, when the user signs in or refreshes a token. This includes users
-//! with an authenticator app, because the app may be removed. This costs a read only in projects
-//! with such teams, and a write only if the user's teams have changed.
+//! are not read when a request is authenticated, so these teams are recorded in the user's item
+//! when the user joins one and, here, when the user signs in or refreshes a token. Users with an
+//! authenticator app are included, because the app may be removed. This takes a read only in
+//! projects with such teams, and a write only if the user's teams have changed.
 
 use std::collections::BTreeSet;
 
@@ -22,12 +22,12 @@ async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTree
     app.store.memberships_among(&project.id, user, teams).await.map(Some)
 }
 
-/// Reads the teams of a user, and notes them in the user's item if they have changed since `row`
+/// Reads the teams of a user, and records them in the user's item if they have changed since `row`
 /// was read.
 ///
-/// A team that the user joins meanwhile is already noted. So teams are removed only if the item,
-/// read before the memberships, has not changed since; otherwise the next refresh removes them.
-/// Missing teams are always added, even if the user changes at the same time.
+/// A team that the user joins in the meantime has already been recorded. So teams are removed only
+/// if the item, read before the memberships, has not changed since; otherwise the next refresh
+/// removes them. Missing teams are always added, even if the user changes at the same time.
 pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
     let (id, user) = (&project.id, &mut row.user);
     let Some(teams) = read(app, project, user.id).await?.filter(|teams| *teams != user.second_factor_teams) else { return Ok(()) };
@@ -45,8 +45,8 @@ pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Res
     Ok(())
 }
 
-/// Reads and notes the teams of a user who signs in. Called after the sign-in is written and before
-/// its access token is created.
+/// Reads and records the teams of a user who signs in. Called after the sign-in is written and
+/// before its access token is created.
 pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), Error> {
     let teams = read(app, project, user.id).await?;
     if teams.is_none_or(|teams| teams == user.second_factor_teams) {

@@ -1,4 +1,4 @@
-//! What a sign-in stores and returns while the second factor is missing.
+//! What a sign-in stores and returns while it is waiting for the second factor.
 
 use errors::KnownError;
 use flows::App;

@@ -1,8 +1,8 @@
 //! A code of the second factor, at sign-in and as a fresh proof: from the authenticator app, or a
 //! recovery code.
 //!
-//! The field for the app's code accepts both kinds, so recovery codes work on pages without a field
-//! for them. Wrong codes of both kinds count against one limit.
+//! The field for the app's code accepts both kinds, so that recovery codes work on pages without
+//! their own field. Wrong codes of both kinds count against one limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -19,7 +19,7 @@ use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
 use wire::typed::typed;
 
-/// Maximum number of attempts when the account changes concurrently.
+/// Maximum number of attempts if the account changes concurrently.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// The errors of operations that accept a code of the second factor, or a passkey.
@@ -30,7 +30,6 @@ pub(crate) const SECOND_FACTOR_ERRORS: &[ErrorCode] = &[
     ErrorCode::PasskeyAuthenticationFailed,
 ];
 
-/// The code of a request.
 pub(crate) struct SecondFactorCode {
     typed: TypedCode,
     /// The error if the code is wrong.
@@ -84,8 +83,8 @@ impl SecondFactorCode {
         }
     }
 
-    /// Checks the code, and counts it unless the returned attempt permits something. A wrong one is
-    /// recorded as `failed`, unless the user has no second factor.
+    /// Checks the code, and counts it unless the returned attempt goes on to permit something. A
+    /// wrong one is recorded as `failed`, unless the user has no second factor.
     pub(crate) async fn check<'a>(
         &self,
         access: &Access<Client>,
@@ -94,7 +93,7 @@ impl SecondFactorCode {
         failed: Event,
     ) -> Result<(Attempt<'a>, CorrectCode<'a>), Error> {
         let totp = user.totp.as_ref().ok_or_else(|| self.wrong.clone())?;
-        // Counted before the code is compared, so that a flood of codes is not hashed.
+        // Counted before the code is compared, so that we do not hash a flood of codes.
         let attempt = failures.begin().await?;
         if let Some(right) = self.compare(access, user, totp).await? {
             return Ok((attempt, right));
@@ -169,7 +168,7 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after the use of a recovery code; `None` if the user never had it or has already used
+/// The user after using a recovery code; `None` if the user never had the code or has already used
 /// it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));

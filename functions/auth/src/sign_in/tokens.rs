@@ -83,9 +83,8 @@ impl NewSession {
         self.refresh_token.expose_secret().to_owned()
     }
 
-    /// The session on a remembered device, if there is one. The session has two factors, but its
-    /// proof dates from when the device was remembered, which counts for changes that require a
-    /// recent proof.
+    /// The session on a remembered device, if there is one. The session has two factors, but for
+    /// changes that require a recent proof, its proof dates from when the device was remembered.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);
@@ -122,7 +121,6 @@ impl NewSession {
     }
 }
 
-/// An access token of a session.
 pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
     let subject = Subject::of(user, &project.id, &project.config, session);
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
@@ -130,8 +128,8 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 
 /// Exchanges a refresh token: records the use of the session and, if the session is live, of the
 /// user, and returns an access token. Only a live session counts as activity of the user, so this
-/// takes two round trips; more for the first refresh of a day, from a new place, or in a project
-/// with teams that require a second factor.
+/// takes two round trips. It takes more for the first refresh of a day, for one from a new place,
+/// and in a project with teams that require a second factor.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;

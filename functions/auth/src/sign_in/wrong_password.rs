@@ -1,9 +1,10 @@
 //! Wrong passwords at sign-in, counted per user; the count does not expire (SP 800-63B-4, §3.2.2).
 //!
-//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes by default,
-//! indefinitely. After a hundred consecutive failures, the account is closed to passwords until the
+//! By default, the limit per email address ([`Failures`]) allows ten attempts every ten minutes,
+//! without end. After a hundred consecutive failures, the account is closed to passwords until the
 //! password is replaced or the owner signs in another way. The owner gets an email. Nobody else can
-//! tell: a correct password gets the same response as a wrong one, after the same work.
+//! tell: for a correct password, the response is the same as for a wrong one, and takes the same
+//! work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -15,9 +16,9 @@ use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};
 
-/// Counts a wrong password, which is already counted for the email address, for the user of the
-/// address, if there is one. Attempts beyond the limit of the address never get here, so a flood of
-/// them cannot close an account to passwords within minutes.
+/// Counts a wrong password, already counted for the email address, also for the user with that
+/// address, if there is one. Attempts beyond the address's limit never get here, so a flood of them
+/// cannot close an account to passwords within minutes.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
@@ -27,8 +28,8 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
     if is_counted { Ok(()) } else { close(access, user).await }
 }
 
-/// Closes an account to passwords and tells the owner. Of several concurrent requests, exactly one
-/// does, so there is only one email.
+/// Closes an account to passwords and tells the owner. If there are concurrent requests, exactly
+/// one of them does so, so there is only one email.
 async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     let address = user.primary().filter(|_| user.password.is_some()).map(|channel| channel.value.clone());

@@ -10,7 +10,7 @@ use site::agent::REVISIONS as SUPPORTED;
 
 /// The revision without sessions.
 const STATELESS: &str = SUPPORTED[0];
-/// The revision for earlier clients that ask for an unknown one.
+/// The revision offered to earlier clients that ask for an unknown one.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
 /// The revision assumed for clients that do not name one.
 const UNNAMED: &str = "2025-03-26";
@@ -68,7 +68,6 @@ pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
     }
 }
 
-/// A refused request.
 struct RequestRefusal {
     code: i64,
     message: String,

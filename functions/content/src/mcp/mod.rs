@@ -64,13 +64,13 @@ async fn answer(app: &App, call: &Call) -> Reply {
     }
 }
 
-/// The capabilities of the server. Prompts are declared, although there are none: clients list them
-/// anyway.
+/// The capabilities of the server. Prompts are declared although there are none, because clients
+/// list them anyway.
 fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {} })
 }
 
-/// The reply to `initialize`: clients of earlier revisions send it to agree on a revision. It does
+/// The reply to `initialize`, which clients of earlier revisions send to agree on a revision. Does
 /// not start a session.
 fn initialized(site_url: &str, call: &Call) -> Reply {
     let requested = call.params.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();

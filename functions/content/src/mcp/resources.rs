@@ -1,7 +1,7 @@
-//! The resources: the index of the site, its summary for models, and each post. All are also
-//! documents of the site, each with its URL. Answers here are not cached, so the index and the
-//! summary end after [`SHOWN`] posts, with the number and the URL of the others; at their URLs,
-//! where they are cached, they may be 50 times as long.
+//! The resources: the index of the site, its summary for models, and each post. Each is also a
+//! document of the site, with its URL. Answers here are not cached, so the index and the summary
+//! end after [`SHOWN`] posts, with the number of the others and where to find them. At their URLs,
+//! where they are cached, they can be 50 times as long.
 
 use api::content::Problem;
 use flows::App;

@@ -40,7 +40,7 @@ fn tool(name: &str, title: &str, description: &str, input: &Value, data: &Value)
     })
 }
 
-/// The tools in a fixed order. The first has no parameters, so it is easy to try.
+/// The tools, in a fixed order. The first has no parameters, so it is easy to try out.
 pub(super) fn all() -> Value {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let app = texts(&["id", "displayName", "subtitle", "url"]);

@@ -1,5 +1,5 @@
 //! Customers of a project's payments. Gatelet has no payments, and the answers say so. Access is
-//! checked nevertheless, so that the answers reveal nothing about other users and teams.
+//! checked all the same, so that the answers reveal nothing about other users and teams.
 
 use api::http::Route;
 use api::product::{Access, Client};

@@ -6,7 +6,7 @@ use model::document::{DocumentKind, MailDocument, builtin};
 use store::document::{DocumentRow, document_key};
 use wire::id::{DocumentId, ProjectId};
 
-/// The project's documents, or the defaults with the same ids; `None` where there is neither, or no
+/// The project's documents, or the defaults with the same ids; `None` where there is neither or no
 /// document was requested.
 pub(crate) async fn documents<const N: usize>(
     app: &App,

@@ -42,7 +42,7 @@ pub(crate) async fn rendered(
 
 /// The source of the theme: the one in the request, else the template's, else the project's; `None`
 /// for no theme. If the project's theme, or the theme of a built-in email's template, was deleted,
-/// the preview has the default theme, like the emails.
+/// the preview uses the default theme, as the emails do.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

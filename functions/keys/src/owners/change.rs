@@ -78,8 +78,9 @@ pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> 
 }
 
 /// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified
-/// of their new and exposed keys, and of keys they created for a team. If a team's key is exposed,
-/// the members who manage its keys are notified. A project can disable notices about API keys.
+/// of their own new and exposed keys, and of keys that they create for a team. If a team's key is
+/// exposed, the members who manage its keys are notified. A project can disable notices about API
+/// keys.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());

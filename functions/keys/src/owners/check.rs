@@ -69,15 +69,15 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Whether a client created the key for a team, and the account of the client's user has since got
-/// a new owner or a report of an intruder. Costs another round trip for such keys.
+/// Whether a client created the key for a team, and since then, the account of the client's user
+/// has got a new owner or an intruder was reported. Costs another round trip for such keys.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;
     Ok(creator.may_be_intruder(users.get(&creator.user_id).map(|row| row.user.owner_epoch)))
 }
 
-/// Records the use of a key. If the owner changes at the same time, only a later use is recorded.
+/// Records the use of a key. If the owner changes at the same time, this use goes unrecorded.
 async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
     let mut keys = owner.keys().clone();
     if let Some(key) = keys.get_mut(used.id) {

@@ -103,8 +103,8 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     .await
 }
 
-/// Replaces a key with a new one with the same properties. The old key works for the overlap,
-/// unless it expires earlier, and no longer counts towards the maximum.
+/// Replaces a key with a new one that has the same properties. The old key keeps working for the
+/// overlap, unless it expires earlier, and no longer counts towards the maximum.
 pub(crate) async fn rotate(
     access: &Access<Client>,
     owner: Owner,

@@ -13,7 +13,7 @@ use wire::id::ProjectId;
 pub struct KeySetRedirect(String);
 
 impl KeySetRedirect {
-    /// Redirects to the keys of a project, with a query flag for further keys. The target checks
+    /// Redirects to the keys of a project, with a query flag for additional keys. The target checks
     /// that the project exists.
     pub(crate) fn from_path(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };

@@ -22,8 +22,8 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     }
 }
 
-/// Makes room for another project in a full team by forgetting former projects; fails if the team
-/// really is full, or with `missing` if it does not exist. The caller then tries again.
+/// Makes room for another project in a full team by forgetting former projects; the caller then
+/// tries again. Fails if the team really is full, or with `missing` if it does not exist.
 pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Error) -> Result<(), Error> {
     match app.store.makes_room(team).await? {
         Some(true) => Ok(()),

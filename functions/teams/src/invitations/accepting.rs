@@ -17,7 +17,7 @@ use store::{Conflict, Label, optimistic};
 use wire::id::UserId;
 use wire::level::Level;
 
-/// Maximum number of attempts when the user is changed concurrently.
+/// Maximum number of attempts if the user changes concurrently.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// What is known about the user's memberships, read after the user.
@@ -97,7 +97,7 @@ pub(crate) async fn accept(
 }
 
 /// The error for failed writes. If the write depends on the user's version, a changed version is a
-/// conflict: the caller tries again.
+/// conflict, after which the caller tries again.
 fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
     let store::Error::Conflict(conflict) = error else { return error.into() };
     let is_of = |label| Conflict::is_of(&conflict, label);

@@ -13,9 +13,9 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of the first of these members whose users still exist, and the number of members
-/// covered: fewer than all if their users are too large for a page. For servers, profiles include
-/// the user and the user's selected team.
+/// The profiles of the first of these members, except members whose users no longer exist, and the
+/// number of members covered: fewer than all if their users are too large for a page. For servers,
+/// profiles include the user and the user's selected team.
 pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<(Vec<MemberProfileView>, usize), Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();

@@ -157,7 +157,7 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
 /// project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
-/// new permission, `new` for a deleted one. The levels of the configuration change as well: the
+/// new permission, `new` for a deleted one. The levels of the configuration change too: the
 /// definition is stored in the level `environment`, and if the id changes or the permission is
 /// deleted, references to `old` are changed or removed in every level.
 async fn change<T>(

@@ -48,7 +48,7 @@ pub struct ProjectPermissionPath {
 pub(crate) type ProjectGrant = Input<IgnoredBody, Nothing, ProjectPermissionPath>;
 
 /// Grants or revokes the project permission in the path for the user in the path. `change` returns
-/// `false` if it fails because the user does not have the permission.
+/// `false` if the user does not have the permission.
 pub(crate) async fn change_project(
     access: &Access<Server>,
     Input { path, .. }: ProjectGrant,

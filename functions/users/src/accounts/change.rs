@@ -83,7 +83,7 @@ impl UserChange {
             return Err(KnownError::PreconditionFailed.into());
         }
         // Setting another authenticator app removes the existing one. The proof is checked here,
-        // because the user may have set up an app since the first read.
+        // not before, because the user may have set up an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -114,14 +114,15 @@ impl UserChange {
         Ok(with)
     }
 
-    /// The team that the user has selected after the change, if any.
+    /// The team selected by the user after the change, if there is one.
     pub(crate) fn selected(&self, user: &User) -> Option<TeamId> {
         let mut selected = user.selected_team_id;
         self.patch.input.selected_team_id.clone().apply(&mut selected);
         selected
     }
 
-    /// Writes the change to a user. Returns the user with the team selected afterwards, if any.
+    /// Writes the change to a user. Returns the user with the team selected after the change, if
+    /// there is one.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
@@ -134,8 +135,8 @@ impl UserChange {
         let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
-                // The write has succeeded, so a failed parallel read should not fail the request:
-                // the read is repeated once.
+                // The write has succeeded, so the request should not fail just because the parallel
+                // read did: the read is repeated once.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,

@@ -59,7 +59,7 @@ pub(crate) async fn change<L>(
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
             // Verifying the address would not help: a server cannot take it from another user, and
-            // an address added by a user is not claimed until it is verified.
+            // one that a user adds is not claimed until it is verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

@@ -33,7 +33,8 @@ pub(crate) fn used() -> LinkPage {
     LinkPage::of("This link has already been used", "<p>It works only once. The address was removed from that account.</p>")
 }
 
-/// The page if the account is gone, no longer has the address, or now belongs to the recipient.
+/// The page if the account no longer exists, no longer has the address, or now belongs to the
+/// recipient.
 pub(crate) fn nothing_to_release() -> LinkPage {
     LinkPage::of("There is nothing to remove", "<p>That account is gone, no longer has the address, or is yours now.</p>")
 }

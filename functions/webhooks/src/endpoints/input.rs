@@ -28,7 +28,6 @@ pub(crate) fn sealing(context: &Context) -> SecretSealer<'_> {
     SecretSealer { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
 }
 
-/// The error of a rejected change.
 pub(crate) fn rejected(rejected: Refusal, route: &Route) -> Error {
     match rejected {
         Refusal::Input(problems) => route.schema_error(&problems).into(),
@@ -36,7 +35,6 @@ pub(crate) fn rejected(rejected: Refusal, route: &Route) -> Error {
     }
 }
 
-/// The endpoint with this id.
 pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<EndpointRow, Error> {
     let row = context.app.store.webhook_endpoint(&context.project.id, id).await?;
     Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
@@ -47,7 +45,6 @@ pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }
 
-/// The endpoint with this id and its health.
 pub(crate) async fn found_with_health(context: &Context, id: WebhookEndpointId) -> Result<(EndpointRow, Health), Error> {
     let found = context.app.store.webhook_endpoint_and_health(&context.project.id, id).await?;
     Ok(found.ok_or(KnownError::WebhookEndpointNotFound)?)

@@ -5,8 +5,8 @@
 //! deliveries.
 //!
 //! An endpoint is left out for some seconds if another worker holds it or the table refused its
-//! work. So a separate worker that finds only such endpoints ends, instead of trying them
-//! repeatedly. Their deliveries are not forgotten: a worker checks an endpoint's queue again before
+//! work. So a separate worker that finds only such endpoints ends, instead of trying them over and
+//! over. Their deliveries are not forgotten: a worker checks an endpoint's queue again before
 //! releasing it; the endpoint of a killed worker is due when the lease ends; and a worker looks for
 //! due endpoints at least once a minute.
 
@@ -53,7 +53,7 @@ impl Default for Courier {
 }
 
 impl Courier {
-    /// A courier for at most this many endpoints at the same time.
+    /// A courier that works on at most this many endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
@@ -84,7 +84,7 @@ impl Courier {
 
     /// The endpoints in `due` that have no task and are not left out, in the order in which they
     /// get free places: each place goes to an endpoint of a project with the fewest places by then,
-    /// and among these to the first in `due`, which has been due longest.
+    /// and among these to the first in `due`, which has been due the longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
@@ -117,9 +117,9 @@ impl Courier {
         true
     }
 
-    /// Works on due endpoints until none is due, apart from those left out, or `until` has passed,
-    /// and waits for started work. If the search for due endpoints fails, its error is returned
-    /// after the started work.
+    /// Works on due endpoints until none is due (apart from those left out) or `until` has passed,
+    /// and waits for work that has begun. If the search for due endpoints fails, its error is
+    /// returned once the work that has begun is done.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {

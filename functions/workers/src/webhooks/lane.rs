@@ -20,8 +20,8 @@ use crate::fail_point::reached;
 use crate::webhooks::notice;
 
 /// Number of concurrent requests to an endpoint whose last attempt succeeded. Others get one
-/// request at a time, because a request to a slowly resolving name occupies a thread, even after
-/// the request has ended.
+/// request at a time, because a request to a name that resolves slowly occupies a thread, even
+/// after the request has ended.
 const CONCURRENCY: usize = 8;
 /// Number of deliveries before the queue is read again.
 const CHUNK: usize = CONCURRENCY * 4;
@@ -34,21 +34,21 @@ const PASS: Duration = Duration::from_secs(33);
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
 /// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
 /// searching for due places. The queue of such an endpoint grows, each new event causes a search,
-/// and connections may be refused immediately. Without pauses, the searches would keep the table
-/// busy and delay other endpoints.
+/// and connections may be refused at once. Without pauses, the searches would keep the table busy
+/// and delay other endpoints.
 const COOLDOWN_FACTOR: u32 = 4;
 /// The longest pause.
 const MAX_COOLDOWN: Duration = Duration::from_secs(2);
-/// After this time, a pass starts no more requests if other endpoints wait for a task. Otherwise, a
-/// slow endpoint would occupy its task for several requests.
+/// After this time, a pass starts no more requests if other endpoints are waiting for a task.
+/// Otherwise, a slow endpoint would occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
 
 /// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
-/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest remains
-/// due, behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
+/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest stays due,
+/// behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
 /// Returns `false` if another worker has claimed the endpoint, or the endpoint was deleted: it may
-/// still seem due, but trying it again immediately is useless. If late deliveries cannot be moved
-/// into the queue, makes a pass over the deliveries before them, and fails.
+/// still seem due, but there is no point in trying it again right away. If late deliveries cannot
+/// be moved into the queue, makes a pass over the deliveries before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -71,7 +71,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
     Ok(true)
 }
 
-/// What comes after a pass over an endpoint's queue.
+/// What to do after a pass over an endpoint's queue.
 #[derive(Default)]
 struct PassOutcome {
     /// Whether more may be due right away.
@@ -94,8 +94,8 @@ async fn pass(app: &App, mut claimed: ClaimedEndpoint, endpoint: &Endpoint, is_c
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
-    // Few deliveries are read at a time, although the next ones wait for the slowest of them: a
-    // worker has many endpoints, and a delivery may have 64 KB.
+    // Few deliveries are read at a time, although the next ones then wait for the slowest of them:
+    // a worker has many endpoints, and a delivery may take 64 KB.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -124,8 +124,8 @@ struct DuePlaces {
     next: Option<Timestamp>,
 }
 
-/// Finds the first due places. Of one item's places, only the first may be due: the others wait for
-/// it.
+/// Finds the first due places. If several places are for the same item, only the first may be due,
+/// and the others wait for it.
 async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
@@ -150,10 +150,10 @@ async fn due(app: &App, lane: &Lane) -> Result<DuePlaces, store::Error> {
     Ok(DuePlaces { places, next })
 }
 
-/// Attempts these deliveries, taking each from the iterator when its request can begin, and writes
-/// their outcomes together as they arrive. Attempts are concurrent while the endpoint works
-/// ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another. Returns
-/// the reason to switch the endpoint off, if there is one.
+/// Attempts these deliveries, taking each from the iterator once its request can begin, and writes
+/// their outcomes, several at a time, as they arrive. Attempts are concurrent while the endpoint
+/// works ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another.
+/// Returns the reason for switching the endpoint off, if there is one.
 async fn deliver(
     app: &App,
     claimed: &mut ClaimedEndpoint,

@@ -59,7 +59,7 @@ async fn user(known: &ChangeContext<'_>, pair: &Pair<(User, Timestamp)>) -> Resu
     let ChangeContext { app, project, .. } = known;
     let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
-        // The selected personal team is left out: the receiver may not know it yet.
+        // The selected personal team is left out, because the receiver may not know it yet.
         (None, Some((new, active_at))) => vec![(EventType::UserCreated, view(new, *active_at, None))],
         (Some((old, _)), Some((new, active_at))) => {
             let mut events = Vec::new();

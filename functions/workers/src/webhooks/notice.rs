@@ -1,7 +1,7 @@
 //! Notifies a project's owners that an endpoint was switched off.
 //!
 //! The email contains the project's name and the endpoint's address, and the project's
-//! administrators can trigger it at any time. So that they cannot email texts of their choice to
+//! administrators can trigger it at any time. To keep them from emailing texts of their choice to
 //! strangers, it is sent only to verified addresses, and at most once a day per project. The
 //! endpoint itself shows why it was switched off.
 

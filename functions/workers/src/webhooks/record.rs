@@ -26,7 +26,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     let mut endpoints = app.store.webhooks_of(projects).await?;
     endpoints.retain(|_, endpoints| !endpoints.is_empty());
     let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
-    // Read before the deliveries are recorded: deliveries that are already late come first.
+    // Read before the deliveries are recorded, because deliveries that are already late come first.
     let rows = endpoints.iter().flat_map(|(project, rows)| rows.iter().map(move |row| (project, row)));
     let late = rows.filter(|(_, row)| row.late.is_some()).map(|(project, row)| (project.clone(), row.endpoint.id)).collect();
     let left = teams_left(&changes);
@@ -77,8 +77,8 @@ fn message(change: &Change, index: usize, event_type: EventType, data: Value) ->
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }
 
-/// The deliveries of an event. Events of one change keep their order. In different shards of the
-/// stream, two changes may have the same sequence number; the digest of the changed object keeps
+/// The deliveries of an event. Events of one change keep their order. Two changes in different
+/// shards of the stream may have the same sequence number; the digest of the changed object keeps
 /// their events' positions distinct.
 fn deliveries<'a>(
     change: &'a Change,

@@ -1,5 +1,5 @@
-//! Requests the credentials of a role: a container's from ECS or EKS, an EC2 instance's from the
-//! instance metadata service (version 2).
+//! Requests the credentials of a role: for a container, from ECS or EKS; for an EC2 instance, from
+//! the instance metadata service (version 2).
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response. Both services run on the machine or near it and answer sooner;
-/// outside EC2, nothing answers at the address of the instance metadata service.
+/// How long to wait for a response. Both services run on the machine or close to it and answer
+/// sooner; outside EC2, nothing answers at the address of the instance metadata service.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";

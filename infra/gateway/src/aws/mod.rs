@@ -13,7 +13,7 @@
 //!
 //! The SDK's own chain (`aws-config`) needs the clients of three more services, and would take
 //! longer to compile than the rest of the command line. Commands do not renew credentials: if they
-//! expire, run `export` or `import` again, and it continues where it stopped.
+//! expire, run `export` or `import` again to continue where it stopped.
 
 mod json_credentials;
 mod metadata;
@@ -104,7 +104,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
 }
 
 /// The credentials of a profile, or why it has none. Fails if the profile says how to get
-/// credentials, but that does not work.
+/// credentials, but doing so fails.
 fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);
@@ -120,8 +120,8 @@ fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, 
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// Gets credentials from the AWS CLI: this kind requires calls to other AWS services. Without a
-/// profile, they are described by the environment.
+/// Gets credentials from the AWS CLI, because this kind requires calls to other AWS services.
+/// Without a profile, the environment describes them.
 fn from_aws_cli(profile: Option<&str>, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);

@@ -35,8 +35,8 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// The kind of credentials in this profile if resolving them takes calls to other AWS services,
-    /// which only the AWS CLI makes; otherwise `None`.
+    /// The kind of credentials in this profile, if resolving them takes calls to other AWS
+    /// services, which only the AWS CLI makes; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
         if uses("role_arn") {
@@ -66,7 +66,7 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// The paths of the files for messages, or a placeholder if neither is known.
+/// The paths of the files, for messages; a placeholder if neither is known.
 pub(super) fn files_text() -> String {
     let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
     if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }
@@ -89,7 +89,8 @@ fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, Strin
             }
             continue;
         }
-        // An indented line belongs to the setting above it, such as `s3 =`, and is not needed here.
+        // An indented line belongs to the setting above it, such as `s3 =`, which is not needed
+        // here.
         let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
         let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
         let value = value.split(" #").next().unwrap_or_default().trim();

@@ -15,13 +15,13 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
         _ => return Err(EXPECTED),
     };
     let time: Timestamp = time.map_err(|_| EXPECTED)?;
-    // RFC 3339 covers only the years 0 to 9999, and conversion to UTC can leave this range.
+    // RFC 3339 covers only the years 0 to 9999, and a conversion to UTC can leave that range.
     let year = time.to_zoned(TimeZone::UTC).year();
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }
 
-/// Whether a string has the form of RFC 3339 §5.6; jiff accepts more, such as a time zone name in
-/// brackets.
+/// Whether a string has the form of RFC 3339 §5.6; jiff accepts more, such as the name of a time
+/// zone in brackets.
 fn is_date_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |pattern: &[u8]| {

@@ -1,7 +1,8 @@
 //! Pictures for link previews of pages that have no image: the page's title and the site's name, in
 //! the site's colors.
 //!
-//! A picture's name contains a digest of its content, so a stored picture need not be drawn again.
+//! The name of a picture contains a digest of its content, so a stored picture need not be drawn
+//! again.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -48,19 +49,17 @@ impl Drawing {
         Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
     }
 
-    /// The picture of a scheduled post. It is already stored, so its name also depends on the text:
-    /// nobody should find it by guessing the title.
+    /// The picture of a scheduled post. It is already stored, so its name also depends on the text,
+    /// to keep people from finding it by guessing the title.
     pub(super) fn from_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
 
-    /// The name of the picture.
     pub(super) fn name(&self) -> ImageName {
         let digest = Digest::of(&format!("{VERSION}\n{}\n{}{}", self.title, self.site, self.rest));
         ImageName { digest, width: WIDTH.into(), height: HEIGHT.into(), format: Format::Png }
     }
 
-    /// The picture as PNG.
     pub(super) fn png(&self) -> anyhow::Result<Vec<u8>> {
         let mut canvas = Canvas::new();
         canvas.gate(MARGIN, MARGIN, 56.0);
@@ -145,7 +144,7 @@ fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
     lines
 }
 
-/// As much of a text as fits in a line, with an ellipsis if cut.
+/// As much of a text as fits on a line, with an ellipsis if it is cut off.
 fn line_within(text: &str, size: f32, width: f32) -> String {
     if is_within(text, size, width) {
         return text.to_owned();
@@ -222,7 +221,7 @@ impl Canvas {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(palette());
         encoder.set_compression(png::Compression::Balanced);
-        // Set last, because setting the compression also sets a filter. Filters are for
+        // Set last, because setting the compression also sets a filter. Filters are meant for
         // photographs: here, they take ten times as long and make the file larger.
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header().context("cannot write the header of a picture")?;

@@ -1,6 +1,6 @@
-//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. It skips
-//! headings, as the first one repeats the title, and code blocks, HTML, images, tables and
-//! footnotes, which make no sense as plain text.
+//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. Skips
+//! headings, because the first one repeats the title, and skips code blocks, HTML, images, tables
+//! and footnotes, which make no sense as plain text.
 
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
@@ -31,8 +31,8 @@ fn plain_text(markdown: &str) -> String {
             Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
             _ => {}
         }
-        // Skip the rest of a long post. The factor of 64 leaves room for white space, collapsed
-        // later.
+        // Skip the rest of a long post. The factor of 64 leaves room for white space, which is
+        // collapsed later.
         if text.len() > 64 * MAX_CHARACTERS {
             break;
         }

@@ -11,7 +11,6 @@ use super::links::Links;
 use super::source::{PublishError, Source};
 use super::{apps, posts, site};
 
-/// The files of a site.
 pub(super) struct Files {
     pub(super) site: Source,
     pub(super) apps: Option<Source>,

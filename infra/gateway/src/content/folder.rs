@@ -26,7 +26,6 @@ const BACKOFF: Duration = Duration::from_millis(500);
 /// Validated content with its image files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// The content.
     pub content: Content,
     /// Possible improvements for authors, each with file and line.
     pub warnings: Vec<String>,
@@ -53,7 +52,7 @@ enum Origin<'a> {
 
 impl Folder {
     /// Stores missing images, switches readers to the content, and deletes images that no kept
-    /// publication needs. Without a shelf, content must not have images, and its pages get no
+    /// publication needs. Without a shelf, the content must not have images, and its pages get no
     /// pictures.
     pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<PublishSummary> {
         let Some(shelf) = shelf else {
@@ -85,7 +84,7 @@ impl Folder {
         Ok(PublishSummary { published, stored, deleted })
     }
 
-    /// The content with pictures added to pages without one, and these pictures by name.
+    /// The content, with pictures added to the pages that have none, and these pictures by name.
     fn illustrated(&self, now: Timestamp) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;

@@ -20,8 +20,8 @@ pub(super) struct Illustrations {
 }
 
 impl Illustrations {
-    /// The text of a post, which starts at offset `start` of its file, with its images' paths
-    /// replaced by those on the site; also returns their names.
+    /// The text of a post, which starts at offset `start` of its file, with the paths of its images
+    /// replaced by those on the site; also returns the images' names.
     pub(super) fn replace_paths(&mut self, source: &Source, start: usize, text: &str) -> Result<(String, Vec<ImageName>), PublishError> {
         let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (mut changes, mut names) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ impl Illustrations {
         self.images.extend(names.iter().map(ImageName::to_string));
     }
 
-    /// Adds the picture of a page, if any, to the images to publish.
+    /// Adds the picture of a page, if it has one, to the images to publish.
     pub(super) fn show_at(&mut self, page: &str, picture: Option<ImageName>) {
         if let Some(name) = picture {
             self.pictures.insert(page.to_owned(), name.path());

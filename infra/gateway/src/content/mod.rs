@@ -7,9 +7,9 @@
 //! | `blog/*.md` | TOML between two lines `+++`, then Markdown; the TOML has `title`, `published_at`, and optionally `slug` (default: the file's name), `url` (default `/blog/<slug>`), `excerpt` (default: the beginning of the text), `draft`, `image` |
 //! | images | PNG, JPEG, GIF, WebP or AVIF by their content, anywhere in the folder, referred to by relative paths |
 //!
-//! `site.toml` is required, so that a wrong directory does not empty a site. A URL is absolute, or
-//! a path that begins with `/` and is relative to the site's URL. Everything is validated before
-//! anything is written; the first error is reported with its file and line.
+//! `site.toml` is required, so that naming the wrong directory does not empty a site. A URL is
+//! absolute, or a path that begins with `/` and is relative to the site's URL. Everything is
+//! validated before anything is written; the first error is reported with its file and line.
 //!
 //! `image` is the picture in link previews: of the start page and the lists, of an app, of a post.
 //! Pages without one get a picture with their title.

@@ -22,7 +22,7 @@ macro_rules! file {
 ///
 /// # Panics
 ///
-/// If `site_url` is not an absolute http or https URL; the settings reject others earlier.
+/// If `site_url` is not an absolute http or https URL; the settings reject any other beforehand.
 pub fn sample(site_url: Option<&str>) -> Content {
     folder(site_url).content
 }

@@ -14,7 +14,7 @@ use super::{Credentials, Parts};
 /// can be replayed for this long.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
 /// Headers that must be signed. Without `x-amz-target`, a signature would be valid for other
-/// operations, too.
+/// operations too.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
 /// Why a request is rejected.

@@ -1,15 +1,15 @@
 //! The table's stream, the source of webhook events.
 //!
 //! The stream makes each write more expensive, so it is off until a project has a webhook endpoint,
-//! unless other processes use the table, too. It is switched on before the endpoint is written, so
-//! no later change is missed. Processed records are deleted from the file, unless other processes
-//! read the stream, too; the engine itself would keep them forever. Records left when this process
-//! ends are for the next process to read. Deletion uses a second connection to the file, because
-//! the engine has no call for it.
+//! unless other processes use the table too. It is switched on before the endpoint is written, so
+//! that no later change is missed. Processed records are deleted from the file, unless other
+//! processes read the stream too; the engine itself would keep them forever. Records that are left
+//! when this process ends are read by the next process. They are deleted through a second
+//! connection to the file, because the engine has no call for that.
 //!
 //! At each write, the engine searches all records for the last number. In a file, [`index`] makes
-//! this fast: otherwise, each unprocessed record would delay all writes, including the writes of
-//! its own processing, and the queue would grow. In memory, there is no index.
+//! this fast: otherwise, each unprocessed record would delay all writes, including those needed to
+//! process it, and the queue would grow. In memory, there is no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 
 /// The name of the table in embedded engines.
 pub const TABLE: &str = "gatelet";
-/// The tag of a table that other processes use, too.
+/// The tag of a table that other processes use too.
 const SHARED: &str = "shared";
 /// The index of the records by number. The engine's searches use it because they compute the number
 /// by the same expression.
@@ -58,7 +58,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Switches the stream on if `is_on`. With a file, processed records are deleted from it.
+    /// Switches the stream on if `is_on`. If there is a file, processed records are deleted from
+    /// it.
     pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
         if let Some(file) = file {
             // The first call decides; there is only one file.
@@ -127,7 +128,7 @@ fn switch_on(database: &Database) -> Result<(), String> {
     parsed(&update, |request| database.update_table(request)).map(drop)
 }
 
-/// Calls the engine with JSON, as its types have no public fields.
+/// Calls the engine with JSON, because its types have no public fields.
 fn parsed<I, O, E>(request: &Value, call: impl FnOnce(I) -> Result<O, E>) -> Result<Value, String>
 where
     I: serde::de::DeserializeOwned,
@@ -141,15 +142,13 @@ where
 
 /// Records in the form that Lambda receives.
 pub struct Batch {
-    /// The event.
     pub event: Value,
     next: String,
     /// The number of the last record, as the engine stores it.
     last: i64,
 }
 
-/// Stores in a tag of the table whether other processes use it, too, and returns the previous
-/// value.
+/// Stores in a tag of the table whether other processes use it too, and returns the previous value.
 pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
     let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
     let arn = &table["Table"]["TableArn"];
@@ -196,7 +195,7 @@ pub(super) fn index(file: &Path) -> rusqlite::Result<()> {
 
 fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
     let connection = connect(file)?;
-    // Losing a deletion when the machine crashes is harmless: the records are read again.
+    // Losing a deletion when the machine crashes does no harm: the records are read again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";
     connection.execute(delete, rusqlite::params![TABLE, last]).map(drop)

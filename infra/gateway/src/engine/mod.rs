@@ -3,7 +3,7 @@
 //!
 //! Everything above the connector (serialization, retries, errors) is the same code as on AWS.
 //! There are no sockets. Most successful reads take a shortcut without a request (`direct`). Writes
-//! run on blocking threads, as they wait for each other and for the disk.
+//! run on blocking threads, because they wait for each other and for the disk.
 
 mod calls;
 mod connector;
@@ -108,7 +108,7 @@ impl Engine {
             observer,
         };
         let mut store = Store::in_process(connector, TABLE, entropy.clone());
-        // Observers must see every call, and direct reads would bypass them.
+        // Observers must see every call, but direct reads would bypass them.
         if !is_observed {
             store = store.answered_by(Arc::new(DirectReader::new(database.clone(), Arc::clone(&recent))));
         }
@@ -126,7 +126,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a write is running, even if nobody still waits for its result.
+    /// Whether a write is running, even if nobody is waiting for its result any more.
     pub fn is_writing(&self) -> bool {
         self.recent.is_writing()
     }
@@ -138,8 +138,8 @@ impl Engine {
 
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
-    /// The stream is only on while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`): with the stream on, each write also writes a
+    /// The stream is on only while other processes can read it, or if a project has had a webhook
+    /// endpoint since the engine was opened (`feed`): while it is on, each write also writes a
     /// record. In memory, the engine then scans all records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
@@ -158,7 +158,7 @@ impl Engine {
 
     /// Makes later writes through this engine's store share flushes of the disk (`crate::commits`).
     /// Writes that bypass the store, through [`Self::database`] or over HTTP, would no longer wait
-    /// for the disk, so this method must not be called for an engine that is also served over HTTP.
+    /// for the disk, so do not call this for an engine that is also served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::open(file).map_err(|error| failed(error.to_string()))?;
@@ -228,7 +228,7 @@ impl Engine {
         self.database.clone()
     }
 
-    /// Deletes expired items, page by page to avoid blocking requests; returns the number of
+    /// Deletes expired items, page by page so as not to block requests; returns the number of
     /// deleted items.
     pub async fn expire(&self) -> Result<usize, store::Error> {
         let (database, refused, write) = (self.database.clone(), store::Error::Refused, self.recent.write(WrittenItems::Any));
@@ -257,14 +257,14 @@ impl Engine {
     }
 
     /// Turns the stream on if a project has a webhook endpoint; otherwise, the first call that
-    /// writes an endpoint turns it on. With a file, finished changes are deleted from the file.
+    /// writes an endpoint turns it on. If there is a file, finished changes are deleted from it.
     pub async fn open_feed(&self, file: Option<&Path>) -> Result<(), store::Error> {
         let is_on = self.store.has_webhooks().await?;
         self.feed.open(&self.database, file, is_on).map_err(store::Error::Refused)
     }
 
-    /// Notes whether the engine is shared with other processes, and returns the previous note. The
-    /// state of the stream does not show this, because the stream is also on if a project has a
+    /// Records whether the engine is shared with other processes, and returns the previous value.
+    /// The state of the stream does not show this, because the stream is also on if a project has a
     /// webhook endpoint.
     pub fn share(&self, is_shared: bool) -> Result<bool, store::Error> {
         note_shared(&self.database, is_shared).map_err(store::Error::Refused)

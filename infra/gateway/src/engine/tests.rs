@@ -132,7 +132,7 @@ fn plans(connection: &Connection) -> Vec<String> {
     STATEMENTS.iter().map(plan).collect()
 }
 
-/// Reading all unprocessed records at each write would make the queue of records grow.
+/// If each write read all unprocessed records, the queue of records would grow.
 #[tokio::test]
 async fn no_statement_reads_all_records_of_the_stream() {
     let folder = std::env::temp_dir().join(format!("gatelet-stream-{}", std::process::id()));

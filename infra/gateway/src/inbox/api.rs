@@ -16,7 +16,7 @@ use super::{Error, Inbox, KEPT, Message, Query};
 /// The number of emails listed by default.
 const LISTED: usize = 200;
 
-/// The routes of the inbox. They need the page key, as emails contain sign-in links.
+/// The routes of the inbox. They need the page key, because emails contain sign-in links.
 pub fn router(inbox: Inbox) -> Router {
     Router::new()
         .route("/inbox/api/messages", get(list).delete(clear))

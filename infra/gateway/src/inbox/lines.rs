@@ -40,8 +40,8 @@ impl Line {
     }
 }
 
-/// The emails of a folder, oldest first. Skips a last line left incomplete by a crash, as its email
-/// was never reported as sent.
+/// The emails of a folder, oldest first. Skips a last line that a crash left incomplete, because
+/// its email was never reported as sent.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     let mut all = Vec::new();
     for name in FILES {
@@ -58,7 +58,7 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     Ok(all)
 }
 
-/// Removes the files, and the folder if then empty.
+/// Removes the files, and the folder if it is then empty.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     for name in FILES {
         absent_is_fine(std::fs::remove_file(folder.join(name)))?;

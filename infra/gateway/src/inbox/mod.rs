@@ -44,7 +44,7 @@ impl Inbox {
     }
 
     /// Imports the emails that an older version stored in this folder, then removes its files, and
-    /// the folder if then empty.
+    /// the folder if it is then empty.
     pub fn take_over(&self, folder: &Path) -> Result<(), Error> {
         let messages = lines::read(folder)?;
         if !messages.is_empty() {
@@ -112,7 +112,7 @@ impl Inbox {
 impl Mailer for Inbox {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(async move {
-            // Stored on a blocking thread, as a search may hold the lock.
+            // Stored on a blocking thread, because a search may hold the lock.
             let (inbox, mail) = (self.clone(), mail.clone());
             let stored = tokio::task::spawn_blocking(move || inbox.store(&mail).map_err(|error| error.to_string()));
             match stored.await.map_err(|error| error.to_string()).flatten() {

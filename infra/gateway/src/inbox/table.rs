@@ -9,7 +9,7 @@
 //! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
 //! A committed email is in the write-ahead log, so it survives the end of this process. Nothing
-//! waits for the disk: a power failure may lose the most recent emails.
+//! waits for the disk, so the most recent emails may be lost in a power failure.
 
 use std::path::Path;
 
@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// Adds the emails that an older version stored; `lines` begins with the oldest. Skips emails
-    /// already in the inbox. The last [`KEPT`] emails by time of sending are kept.
+    /// already in the inbox. Of all emails, the [`KEPT`] that were sent last are kept.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -234,7 +234,7 @@ impl Table {
     }
 }
 
-/// Removes all but the [`KEPT`] emails sent last; returns how many are left.
+/// Removes all emails except the [`KEPT`] that were sent last; returns how many are left.
 fn trimmed(connection: &Connection) -> rusqlite::Result<usize> {
     let count: usize = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
     if count > KEPT {
@@ -264,7 +264,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // Search the HTML only without a text: their content is the same, but the HTML has markup.
+        // Search the HTML only if there is no text: their content is the same, but the HTML has
+        // markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }

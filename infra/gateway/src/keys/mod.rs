@@ -60,7 +60,6 @@ fn new_key(entropy: &Entropy, kind: KeyKind) -> SecretString {
 }
 
 impl Keys {
-    /// Creates new keys for a project.
     pub fn generate(entropy: &Entropy, project_id: ProjectId) -> Self {
         let [client, server, admin] = KeyKind::ALL.map(|kind| new_key(entropy, kind));
         Self { project_id, client, server, admin }
@@ -142,7 +141,8 @@ async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyho
     Ok(store.forget_ending(&ending).await?)
 }
 
-/// Warns if the data has other projects than the new one: the file with their keys is gone.
+/// Warns if the data contains projects other than the new one, because the file with their keys is
+/// gone.
 pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
     let projects = store.projects().await?;
     let others: Vec<String> =

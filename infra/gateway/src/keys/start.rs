@@ -1,4 +1,4 @@
-//! Decides when the gateway starts which keys from the environment and `keys.env` a project uses,
+//! When the gateway starts, decides which keys from the environment and `keys.env` a project uses,
 //! and adds them to the project.
 
 use std::collections::HashMap;

@@ -4,7 +4,7 @@
 //! pending answers and incomplete request bodies are limited in total: beyond the limit, a
 //! connection whose client does not read is closed ([`connections`](super::connections)). A
 //! connection holds one answer: the next request of a pipeline (RFC 9112 §9.3.2) waits until the
-//! whole answer has been passed on, in small parts, as the connection takes them.
+//! whole answer has been passed on, in small parts, as fast as the connection takes them.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -22,7 +22,7 @@ pub(super) struct UnwrittenBody {
     body: Body,
     /// The rest of the current frame.
     rest: Bytes,
-    /// Keeps the bytes counted until the body has been passed on.
+    /// Counts the bytes until the body has been passed on.
     held: Option<HeldBytes>,
 }
 

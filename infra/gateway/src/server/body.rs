@@ -1,4 +1,4 @@
-//! The body of a request while it arrives.
+//! The body of a request as it arrives.
 
 use std::io;
 use std::pin::Pin;

@@ -18,7 +18,7 @@ enum Phase {
     Header,
     Body,
     /// The body took too long. The operation got an error in place of the rest, but has not
-    /// answered.
+    /// answered yet.
     Late,
     /// The request is complete, and the operation is running.
     Operation,
@@ -52,9 +52,9 @@ impl Connection {
         *self.state() = State { phase, since: Instant::now() };
     }
 
-    /// When to close the connection unless there is activity. `None` while an operation runs or a
-    /// body arrives: a body has its own deadline, after which the client still gets a response
-    /// ([`super::body`]).
+    /// When to close the connection unless there is activity. `None` while an operation is running
+    /// or a body is arriving: a body has its own deadline, after which the client still gets a
+    /// response ([`super::body`]).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
@@ -68,7 +68,8 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// Since when the connection has waited for its client; `None` while its operation is running.
+    /// Since when the connection has been waiting for its client; `None` while its operation is
+    /// running.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)

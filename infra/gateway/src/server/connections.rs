@@ -6,8 +6,8 @@
 //! the longest-waiting one from the address with the most waiting connections. If none is waiting,
 //! or if it does not close in time, the new one is closed.
 //!
-//! Above the limit on bytes, a connection that holds some and waits for its client is closed: the
-//! longest-waiting one of the address whose connections hold the most.
+//! Above the limit on bytes, a connection that holds some and is waiting for its client is closed:
+//! the longest-waiting one of the address whose connections hold the most.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -30,7 +30,7 @@ const MAX_CONNECTIONS: u64 = 4096;
 const MAX_PER_ADDRESS: usize = 512;
 /// The maximum number of bytes that all connections hold together.
 const MAX_HELD: usize = 64 << 20;
-/// How long a new connection waits for another one to close and make room.
+/// How long a new connection waits until another one has closed to make room for it.
 const TIMEOUT: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
@@ -196,7 +196,8 @@ impl Connections {
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
     }
 
-    /// Closes a waiting connection even below the limits, as the machine may be out of descriptors.
+    /// Closes a waiting connection even below the limits, because the machine may be out of
+    /// descriptors.
     pub(super) async fn make_room(&self) {
         let mut freed = std::pin::pin!(self.freed.notified());
         freed.as_mut().enable();

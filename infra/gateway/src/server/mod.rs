@@ -3,11 +3,11 @@
 //! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for headers,
 //! bodies and idle connections ([`timeouts`]), and limits the number of open connections
 //! ([`connections`]). So clients that open connections and stay silent cannot block the gateway or
-//! its database, which also needs file descriptors. Clients that do not read answers ([`answer`])
-//! or end their bodies cannot fill its memory.
+//! its database, which also needs file descriptors. Clients that do not read their answers
+//! ([`answer`]) or finish their bodies cannot fill its memory.
 //!
-//! A request runs to its end even if its client hangs up: otherwise, a client could prevent a
-//! provider's answer from being stored, or its own request from being counted.
+//! A request runs to its end even if its client hangs up: otherwise, clients could prevent a
+//! provider's answer from being stored, or their own requests from being counted.
 
 mod answer;
 mod body;
@@ -57,7 +57,7 @@ const COOLDOWN: Duration = Duration::from_millis(100);
 pub(crate) struct Server {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
-    /// Shared by all ports, as they share the process's descriptors.
+    /// Shared by all ports, because they share the process's descriptors.
     pub(crate) connections: Arc<Connections>,
     pub(crate) proxies: Proxies,
 }
@@ -74,10 +74,10 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // No limit per address for trusted proxies, as all users of a proxy share its
-                    // address.
+                    // No limit per address for trusted proxies, because all users of a proxy share
+                    // its address.
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
-                    // Without a place, drop the stream, which closes the connection.
+                    // If there is no place, drop the stream, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
                         let (router, proxies) = (self.router.clone(), self.proxies.clone());
                         let client = Arc::new(Client { peer, place, router, proxies, _open: open.subscribe() });
@@ -99,7 +99,7 @@ impl Server {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // If the sender is gone, the process is ending, so an error also means stop.
+    // If the sender no longer exists, the process is ending, so an error also means to stop.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 

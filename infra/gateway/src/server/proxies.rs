@@ -1,8 +1,8 @@
 //! `--trusted-proxy`: the proxies whose `X-Forwarded-For` determines the client's address.
 //!
 //! Anyone can send the header, and each proxy appends its peer's address. So it is read from the
-//! right: the first address other than a trusted proxy's is the client's. Anything to the left may
-//! be invented by the client.
+//! right: the first address other than a trusted proxy's is the client's. The client may have made
+//! up anything to the left.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl Proxies {
         // The client's bytes may have any encoding; a proxy's own entry is ASCII.
         let mut hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
         while self.contains(client) {
-            // Trusted proxies write no invalid addresses, so the search ends at one.
+            // Trusted proxies do not write invalid addresses, so the search ends at one.
             let Some(hop) = hops.next().and_then(address) else { break };
             client = hop;
         }

@@ -158,7 +158,7 @@ async fn a_connection_that_does_not_read_holds_one_answer() {
     let mut silent = TcpStream::connect(address).await.unwrap();
     silent.write_all(&LARGE_REQUEST.repeat(20)).await.unwrap();
     until(|| connections.held() == LARGE).await;
-    // Meanwhile, the same runtime fully serves another client.
+    // In the meantime, the same runtime fully serves another client.
     for _ in 0..3 {
         let mut reader = TcpStream::connect(address).await.unwrap();
         reader.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
@@ -186,7 +186,8 @@ async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
         silent.push(stream);
     }
     until(|| connections.held() == 2 * LARGE).await;
-    // Connections that had not read for the longest time were closed in mid-answer.
+    // The connections that had not read for the longest time were closed in the middle of an
+    // answer.
     let mut received = Vec::new();
     let ended = silent.remove(0).read_to_end(&mut received).await;
     assert!(ended.is_err() || received.len() < LARGE, "{}", received.len());
@@ -223,7 +224,7 @@ async fn the_bodies_that_nobody_ends_have_a_bound_for_the_whole_process() {
     let mut received = Vec::new();
     let ended = unfinished.remove(0).read_to_end(&mut received).await;
     assert!((ended.is_err() || ended.is_ok_and(|length| length == 0)) && received.is_empty());
-    // The newest stays open, and bodies are counted only until they have arrived.
+    // The newest stays open, and bodies count only until they have arrived.
     let mut newest = unfinished.pop().unwrap();
     newest.write_all(&vec![b'x'; PART]).await.unwrap();
     while !received.ends_with(b"\r\n\r\n204800") {

@@ -133,7 +133,8 @@ async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
         let gateway = service.start(Some(place));
         gateway.killed_where_it_stops(place.split_once(':').unwrap().0).await;
     }
-    // Emails need not wait for leases to expire, as the inbox tells the gateway which have arrived.
+    // Emails need not wait for leases to expire, because the inbox shows the gateway which have
+    // arrived.
     service.every_email_arrives_once(&service.start(None)).await;
 }
 

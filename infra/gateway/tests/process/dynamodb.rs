@@ -77,7 +77,7 @@ fn the_table_is_local_whatever_address_the_gateway_listens_on() {
     let everywhere = start(&["--memory", "--listen", "0.0.0.0:0"]);
     let endpoint = everywhere.line("DynamoDB");
     let port: u16 = endpoint.strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
-    // At another address of this machine, only the API answers, not the table.
+    // At other addresses of this machine, only the API answers, not the table.
     assert!(TcpStream::connect(("127.0.0.2", everywhere.port())).is_ok());
     assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
     drop(everywhere);

@@ -72,6 +72,6 @@ async fn the_code_of_another_project_arrives_before_urgent_slow_emails() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(slow.count(&["preparing", "rendering"]).await > 0, "all slow emails came first");
-    // Nevertheless, each slow email gets its turn.
+    // Still, each slow email gets its turn.
     slow.until(SLOW, &["render-error"]).await;
 }

@@ -95,7 +95,7 @@ async fn two_processes_on_one_table_share_the_rate_limits() {
         statuses.extend(join_all(of_second).await.into_iter().map(Result::unwrap));
     }
     let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
-    // Requests within the limit are answered with 400, as no account has the email address.
+    // Requests within the limit are answered with 400, because no account has the email address.
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
 }
 

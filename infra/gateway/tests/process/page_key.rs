@@ -69,7 +69,7 @@ async fn without_the_key_pages_reveal_nothing_but_where_to_find_it() {
         let answer = gateway.send_without_key(method, path, &PROGRAM, Some(json!({ "read": true }))).await;
         assert_eq!(answer.status(), 403, "{path}");
     }
-    // A program that opens the link gets no cookie, as it is not a browser.
+    // A program that opens the link gets no cookie, because it is not a browser.
     is_refused(&gateway, &format!("/inbox?key={key}"), &PROGRAM, &[]).await;
     // Pages without the gateway's data are public.
     for path in ["/docs", "/docs/api", "/docs/errors", "/health", "/openapi.json"] {
@@ -204,7 +204,7 @@ fn the_link_points_to_this_machine_whatever_the_api_url_is() {
     assert!(public.line("Start page").starts_with("http://localhost:") && public.line("Docs") == "https://auth.example.com/docs");
 }
 
-/// A non-loopback address of this machine, if any, found without sending anything.
+/// An address of this machine other than loopback, if there is one, found without sending anything.
 fn network_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("198.51.100.1:9").ok()?;

@@ -58,7 +58,7 @@ async fn prepare(data: &str) -> String {
     project
 }
 
-/// Waits until all emails have been sent, as queued emails contain sealed codes, too.
+/// Waits until all emails have been sent, because queued emails contain sealed codes too.
 async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
     let server = [("x-stack-project-id", project), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
@@ -105,7 +105,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let again = succeeds(&reseal(NEW, Some(OLD)));
     assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 2\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
-    // The command also works without the previous secret, which can thus be dropped.
+    // The command also works without the previous secret, so that secret is no longer needed.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;

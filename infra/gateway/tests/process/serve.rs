@@ -160,7 +160,7 @@ async fn acknowledged_writes_survive_a_kill() {
     let gateway = Gateway::start(&folder.data());
     let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", Some(ada())).await;
     assert_eq!((status, &again["user_id"]), (200, &body["user_id"]), "{again}");
-    // The session survives the restart, as the secret is the same.
+    // The session survives the restart, because the secret is the same.
     let refresh = [
         ("x-stack-project-id", project.as_str()),
         ("x-stack-access-type", "client"),

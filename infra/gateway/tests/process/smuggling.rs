@@ -27,7 +27,7 @@ fn statuses(answers: &str) -> Vec<&str> {
     answers.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.get(..3)).collect()
 }
 
-/// Checks cases concurrently, as each waits for further responses.
+/// Checks cases concurrently, because each waits for more responses.
 fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
     std::thread::scope(|scope| {
         for case in cases {

@@ -211,7 +211,6 @@ impl Gateway {
         user["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// Updates the user of this access token.
     pub(crate) async fn change_user(&self, project: &str, token: &str, change: Value) {
         let headers = [("x-stack-project-id", project), ("x-stack-access-type", "client"), ("x-stack-access-token", token)];
         let answer = self.send(Method::PATCH, "/api/v1/users/me", &headers, Some(change)).await;

@@ -77,7 +77,7 @@ async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     let folder = Folder::new("transfer-again");
     let (data, copy, export) = (folder.data(), folder.path("copy"), folder.path("export"));
     let (project, refresh_token) = with_an_account(&data).await;
-    // Leaves the export as if the power had failed during a page.
+    // Leaves the export as if the power had failed in the middle of a page.
     folder.write("export/items.jsonl", "{\"Item\": {\"pk");
     folder.write("export/export.json", r#"{ "items": 0, "bytes": 0, "next": null, "sha256": null }"#);
     assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("is incomplete"));

@@ -45,7 +45,7 @@ struct Receiver {
     arrived: Arc<Mutex<Vec<Value>>>,
     /// The ids of refused messages, each once.
     refused: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether each message is refused at its first arrival.
+    /// Whether each message is refused when it first arrives.
     refuses_first: bool,
 }
 
@@ -87,7 +87,7 @@ impl Receiver {
     }
 }
 
-/// Waits until something holds, for up to five minutes.
+/// Waits up to five minutes for a condition to hold.
 async fn until(holds: impl AsyncFn() -> bool) {
     for _ in 0..6_000 {
         if holds().await {
@@ -195,8 +195,9 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
 async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     let (service, (url, receiver)) = (Service::new("webhook-retries"), Receiver::start(true).await);
     let mut users = Vec::new();
-    // The events of five users are recorded, and each one's first is refused. Five other users'
-    // events are still unrecorded when the endpoint is switched off and the gateway is killed.
+    // The events of five users are recorded, and the first event of each user is refused. Five
+    // other users' events are still unrecorded when the endpoint is switched off and the gateway is
+    // killed.
     let first = service.start(Some("recording:11"));
     let endpoint = service.endpoint(&first, &url).await;
     for number in 0..5 {
@@ -209,13 +210,13 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
     first.killed_where_it_stops("recording").await;
 
-    // Killed again when everything is recorded and waits for the endpoint.
+    // Killed again when everything is recorded and is waiting for the endpoint.
     let second = service.start(None);
     until(async || service.pending(&second, &endpoint).await == 20).await;
     assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));
     drop(second);
 
-    // Killed while a retry waits: the other users' first events have been refused, too.
+    // Killed while a retry is waiting: the first events of the other users have been refused too.
     let third = service.start(None);
     service.call(&third, Method::PATCH, &endpoint, json!({ "enabled": true })).await;
     until(async || receiver.refused() >= 10).await;

@@ -26,7 +26,7 @@ pub enum Problem {
     /// 404: there is no operation, document, image or page at the path.
     #[error("There is nothing at this path.")]
     RouteNotFound,
-    /// Like [`Self::RouteNotFound`], but names the likely mistake in the path.
+    /// Like [`Self::RouteNotFound`], but points out the likely mistake in the path.
     #[error("There is nothing at this path.")]
     Misspelt(PathSlip),
     /// 405: the path exists, but not with this method.
@@ -91,7 +91,7 @@ impl Problem {
         response
     }
 
-    /// Derives the problem of a response without one from its status. Such responses come from the
+    /// Derives a problem from the status of a response that has none. Such responses come from the
     /// router, or replace a response that could not be serialized. `None` for any other status.
     pub(crate) fn from_status(status: StatusCode) -> Option<Self> {
         match status {

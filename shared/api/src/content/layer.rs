@@ -24,7 +24,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     let (wanted, is_head, is_preflight) =
         (Validators::of(request.headers()), request.method() == Method::HEAD, request.method() == Method::OPTIONS);
     // The response to HEAD has the `ETag` of the response to GET, so the body is built and then
-    // left out.
+    // dropped.
     if is_head {
         *request.method_mut() = Method::GET;
     }
@@ -58,7 +58,7 @@ async fn answer(response: Response, wanted: &Validators, site_url: &str) -> Resp
     }
 }
 
-/// Copies the header `Allow` of the original response, if any.
+/// Copies the header `Allow` of the original response, if it has one.
 fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
     if let Some(allowed) = allowed {
         response.headers_mut().insert(header::ALLOW, allowed.clone());
@@ -131,8 +131,8 @@ fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching of every status but 200 and 304: an error may be resolved at any moment, for
-/// example by a publication that contains the missing app.
+/// Forbids caching any status other than 200 and 304: an error may be fixed at any moment, for
+/// example by publishing the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

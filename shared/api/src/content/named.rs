@@ -56,9 +56,9 @@ pub trait NumberParameter: ToSchema {
 pub enum ContentNumber<T> {
     /// The number; `None` if the query does not have the parameter.
     Canonical(Option<usize>, PhantomData<T>),
-    /// The parameter is not written as in our links: it is not a number, appears twice or has
-    /// leading zeros, for example. Caches treat each of these countless queries separately, so the
-    /// answer must not read the table: redirect to the path without a query.
+    /// The parameter is not written the way our links write it: for example, it is not a number,
+    /// appears twice or has leading zeros. A cache keeps each of these endless variants separately,
+    /// so the answer must not read the table: redirect to the path without a query.
     Other,
 }
 

@@ -3,9 +3,9 @@
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
 //! so metrics need neither an API call nor an agent. The line names the operation instead of the
-//! path, and contains nothing from the request except the method and the project's id: no IP
-//! address, other header, body or query. A deployment without `GATELET_STAGE` writes the same line
-//! without metrics.
+//! path. From the request, it contains only the method and the project's id: no IP address, other
+//! header, body or query. A deployment without `GATELET_STAGE` writes the same line without
+//! metrics.
 //!
 //! | metric | unit | dimensions |
 //! |---|---|---|
@@ -150,7 +150,7 @@ fn suspect_trail_line(app: &App) -> Map<String, Value> {
     metrics_of(app, None, &[("SuspectTrails", "Count", json!(1))])
 }
 
-/// The metrics of a line, definitions and values; empty without a stage.
+/// The metrics of a line: their definitions and values; empty without a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };

@@ -13,9 +13,9 @@ pub enum Need {
     Images,
     /// Knowing whether the deployment has the console (`GATELET_CONSOLE`).
     Console,
-    /// A whole core, to hash passwords. Argon2 by default takes 19 MiB, and as much CPU as it gets.
-    /// CPU and price are both proportional to a function's memory, so with the memory for a whole
-    /// core a hash takes a fraction of the time and costs about the same.
+    /// A whole core, to hash passwords. By default, Argon2 takes 19 MiB and all the CPU it can get.
+    /// A function's CPU and price are both proportional to its memory, so with enough memory for a
+    /// whole core, a hash takes a fraction of the time at about the same cost.
     Hashing,
 }
 

@@ -1,8 +1,8 @@
 //! The router of a Lambda that has one operation.
 //!
-//! API Gateway matches routes to the decoded path, but the router matches the path as sent, which
-//! may not match any route. If GET is the only method of a path, API Gateway sends the function
-//! requests with every method.
+//! API Gateway matches routes against the decoded path, the router against the path as sent, which
+//! may not match any route. If a path has only GET, API Gateway passes requests with any method to
+//! the function.
 
 use axum::Router;
 use axum::extract::Request;
@@ -39,7 +39,7 @@ pub(super) const OF_CONTENT: Others = Others {
     behind: behind_content,
 };
 
-/// The router of an operation with these methods, which are behind the layer of its interface.
+/// The router of an operation; its methods are already behind the layer of its interface.
 pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
     let behind = |fallback: Router<App>| (others.behind)(app, fallback).with_state::<()>(app.clone());
     let no_route = async move |method: Method| if method == Method::OPTIONS { preflight() } else { (others.no_route)() };

@@ -69,7 +69,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
     }
 }
 
-// The route is added last, and is thus outermost: the layers need its properties, and
+// The route is added last, which makes it outermost: the layers need its properties, and
 // authentication needs its rate limit.
 
 /// A method router behind the layer of the public content.

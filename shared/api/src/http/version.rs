@@ -13,8 +13,8 @@ const CURRENT: &str = "/api/v1";
 /// The alias of the current version.
 const LATEST: &str = "/api/latest";
 
-/// The rest of a path after a prefix of whole segments; `None` if the path does not have the
-/// prefix.
+/// The rest of a path after a prefix that consists of whole segments; `None` if the path does not
+/// begin with it.
 fn below<'a>(path: &'a str, start: &str) -> Option<&'a str> {
     path.strip_prefix(start).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,7 +1,7 @@
 //! Reads the body of a request into one buffer.
 //!
-//! Frames are not collected: each chunk of a body, even of a single byte, is a frame, which takes
-//! many times the memory of its data and keeps the connection's read buffer allocated.
+//! Frames are not collected: every chunk is a frame, even a single byte. It takes many times the
+//! memory of its data, and keeps the connection's read buffer allocated.
 
 use axum::body::{Body, HttpBody as _};
 use http::{HeaderMap, header};
@@ -13,7 +13,7 @@ const MAX_NAME: usize = 40;
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// The body has more bytes than permitted, or announces more.
+    /// The body is larger than permitted, or its announced length is.
     TooLarge,
     /// The connection failed, or the client was too slow.
     EndedEarly,

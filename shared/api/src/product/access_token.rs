@@ -59,8 +59,8 @@ impl AccessToken {
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
 /// and the published SDK always accepts restricted users. To enforce an administrator's restriction
-/// or an owed second factor anyway, operations with a rate limit reject these users' requests from
-/// clients unless the route admits them ([`Route::admits`]).
+/// or an owed second factor all the same, operations with a rate limit reject these users' requests
+/// from clients unless the route admits them ([`Route::admits`]).
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<AllowedUsers, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

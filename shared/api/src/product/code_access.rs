@@ -1,9 +1,9 @@
 //! Access with a one-time code: the code's item is read while the access is proved.
 //!
-//! An attempt at a code must be counted before the code is checked, and only the checked code tells
-//! whose account it is for. Proving the access, trying the code, reading the account and writing
-//! would thus take four round trips. So the code in the body is read while the access is proved,
-//! and the code's account while the attempt is counted ([`PrefetchedItem`]).
+//! An attempt at a code must be counted before the code is checked, and only the checked code shows
+//! which account it is for. Proving the access, trying the code, reading the account and writing
+//! would take four round trips. So the code in the body is read while the access is proved, and the
+//! code's account while the attempt is counted ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -169,8 +169,8 @@ impl<K: MailedCode> CodeAccess<K> {
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
     /// accepting the invitation. Returns the invitation and the result of `read` for it. If the
-    /// nonce is unknown, the code is not read again and the attempt is not counted, so made-up
-    /// codes do not create items; such a request counts only against its operation's rate limit. An
+    /// nonce is unknown, the code is not read again and the attempt is not counted, so that made-up
+    /// codes do not create items; such a request counts only against the operation's rate limit. An
     /// invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if it
     /// did not exist.
     pub async fn try_invitation<T, F: Future<Output = Result<T, store::Error>>>(

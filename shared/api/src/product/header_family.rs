@@ -65,8 +65,8 @@ pub fn is_of_older_sdk(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(PREFIXES[1]))
 }
 
-/// The families of a response's headers: `x-service-*` if the request used that family, and
-/// `x-stack-*` if the request used another family or none.
+/// The families of a response's headers: `x-service-*` if the request used it, and `x-stack-*` if
+/// the request used any other or none.
 pub fn answer_prefixes(headers: &HeaderMap) -> Vec<&'static str> {
     let has = |prefix: &str| headers.keys().any(|name| name.as_str().starts_with(prefix));
     match (has(PREFIXES[0]), has(PREFIXES[1]) || has(PREFIXES[2])) {

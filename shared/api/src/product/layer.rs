@@ -31,9 +31,9 @@ use crate::product::{client_input, oauth_error, trail};
 /// The maximum size of a body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// The minimum duration of a response that must not reveal whether an account exists. With the
+/// The minimum duration of a response that must not reveal whether an account exists. On the
 /// gateway's own table, such an operation is faster than this, but takes a tenth of a millisecond
-/// longer if the account exists. With DynamoDB, durations vary by milliseconds, which hides the
+/// longer if the account exists. On DynamoDB, durations vary by milliseconds, which hides the
 /// difference anyway.
 const HIDING: Duration = Duration::from_millis(10);
 

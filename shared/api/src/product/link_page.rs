@@ -27,7 +27,7 @@ pub struct LinkQuery {
 }
 
 /// The code of a link. A text that is not a code, perhaps because a mail program cut the link off,
-/// becomes a code that does not exist, so people see the page for links that no longer work.
+/// becomes a code that does not exist, so that people see the page for links that no longer work.
 fn code_of(text: String) -> Code {
     Code::parse(&text).unwrap_or_else(|_| unknown())
 }

@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// The sorted page of a list that is read in another order: the first items after a place, sorted
-/// by place, and never more than fit on the page.
+/// A page, sorted by place, of a list that is read in another order: the first items after a place,
+/// at most as many as fit on the page.
 pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,
@@ -179,8 +179,8 @@ impl<E: DeserializeError, const DEFAULT: usize, const MAX: usize> Deserr<E> for 
     }
 }
 
-/// The number of items on a page, from 1 to `MAX`. Fails with a schema error if the requested
-/// number is not in that range.
+/// The number of items on a page. Fails with a schema error if the requested number is not from 1
+/// to `MAX`.
 pub fn limit<const DEFAULT: usize, const MAX: usize>(given: Option<Limit<DEFAULT, MAX>>, route: &Route) -> Result<usize, KnownError> {
     match given.map_or(DEFAULT, |limit| limit.0) {
         limit if (1..=MAX).contains(&limit) => Ok(limit),

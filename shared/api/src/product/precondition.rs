@@ -1,5 +1,6 @@
 //! Versions of resources: a response states the version in its `ETag`, and a change with `If-Match`
-//! applies only to that version (RFC 9110 §13.1.1), so nobody overwrites what they have not seen.
+//! applies only to that version (RFC 9110 §13.1.1), so that nobody overwrites what they have not
+//! seen.
 
 use std::convert::Infallible;
 
@@ -74,8 +75,8 @@ impl IfMatch {
 
     fn of(headers: &HeaderMap) -> Self {
         let mut lines = headers.get_all(header::IF_MATCH).iter().peekable();
-        // Several lines are one list (RFC 9110 §5.3). A line that is not text does not name a
-        // version.
+        // Several header lines form one list (RFC 9110 §5.3). A line that is not text does not name
+        // a version.
         Self(lines.peek().is_some().then(|| lines.map(|line| line.to_str().unwrap_or_default()).collect::<Vec<_>>().join(",")))
     }
 }

@@ -47,8 +47,7 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
     segments.filter_map(|(before, segment)| Some((before, segment.strip_prefix('{')?.strip_suffix('}')?)))
 }
 
-/// The facts for the trail entry of a request that changes something; `None` if its route does not
-/// add entries.
+/// The facts that a request adds to its trail entry; `None` if its route does not add one.
 pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<RequestStart> {
     let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);

@@ -16,7 +16,7 @@ use crate::rpc::origin;
 use crate::rpc::reply::Reply;
 
 /// A request from an allowed origin, with a body of at most `MAX_BYTES` bytes whose media type is
-/// JSON. The body is not parsed yet, but known to be simple enough to be parsed.
+/// JSON. The body has not been parsed yet, but is known to be simple enough to parse.
 #[derive(Debug)]
 pub struct JsonRequest<const MAX_BYTES: usize> {
     /// The headers.

@@ -27,7 +27,7 @@ const ROOTS: &[u8] = include_bytes!("roots.pem");
 
 /// The time limit for a TCP connection, short because a function's endpoints are in its region.
 const CONNECT: Duration = Duration::from_secs(1);
-/// The time limit for resolving the name, TCP and TLS together. The system asks a second name
+/// The time limit for resolving the name, TCP and TLS together. The system tries a second name
 /// server after five seconds.
 const CONNECTION: Duration = Duration::from_secs(7);
 

@@ -2,7 +2,7 @@
 //!
 //! The minimum comes from OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
 //! passes that resist guessing equally well. There is always one lane: by default, a function that
-//! hashes has one core, so more lanes would only help attackers with more cores.
+//! hashes has one core, so more lanes would help only attackers with more cores.
 
 /// The memory and the passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub struct Cost {
 
 /// OWASP's minimum: a hash must reach the memory, in KiB, and the passes of one of these pairs.
 const MIN_COSTS: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
-/// The maximum memory, in KiB, and the maximum number of passes, so that a typing error does not
-/// make every sign-in take minutes.
+/// The maximum memory, in KiB, and the maximum number of passes, so that a typo cannot make every
+/// sign-in take minutes.
 const MAX_COST: Cost = Cost::of(262_144, 16);
 
 impl Cost {
@@ -55,9 +55,8 @@ impl Cost {
     }
 }
 
-/// The memory and the passes of a hash that does the work missing from `part` compared with
-/// `whole`, in at most the memory of `whole`; `None` if hardly any is missing. Work is memory times
-/// passes.
+/// The cost of a hash that does the work by which `part` falls short of `whole`, in at most the
+/// memory of `whole`; `None` if the difference is negligible. Work is memory times passes.
 pub(super) fn remainder(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

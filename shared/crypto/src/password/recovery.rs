@@ -1,4 +1,4 @@
-//! Recovery codes: each stands in for a code from the authenticator app once.
+//! Recovery codes: each replaces a code from the authenticator app once.
 //!
 //! A recovery code has as many characters as a code from the app, because the pages of published
 //! SDKs have a box for each character. It contains a letter, which distinguishes it from a code
@@ -34,8 +34,8 @@ const SALT: usize = 16;
 pub struct RecoveryCode(SecretString);
 
 impl RecoveryCode {
-    /// A typed code, in upper or lower case, with any spaces and hyphens; `None` for text that
-    /// cannot be a recovery code, such as a code from an authenticator app.
+    /// A code as typed, in any case, with any spaces and hyphens; `None` for text that cannot be a
+    /// recovery code, such as a code from an authenticator app.
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_PASTED {
             return None;
@@ -82,7 +82,7 @@ impl HashedCodes {
         self.hashes.len()
     }
 
-    /// The set without a used code; `None` if the set does not have the code.
+    /// The set without this code, which has been used; `None` if the code is not in the set.
     pub fn without(&self, code: &HashedCode) -> Option<Self> {
         // Every hash is compared, each in constant time.
         let others: Vec<Output> = self.hashes.iter().filter(|hash| **hash != code.0).copied().collect();
@@ -120,7 +120,7 @@ fn hash(params: &Params, salt: &[u8], code: &RecoveryCode) -> Result<Output, Err
 }
 
 impl Hasher {
-    /// Hashes the codes of a new set, one after the other, so that they keep only one thread busy.
+    /// Hashes the codes of a new set, one after the other, to keep only one thread busy.
     #[expect(clippy::expect_used, reason = "the parameters are those of passwords, which are valid")]
     pub async fn hash_codes(&self, entropy: &Entropy, codes: &[RecoveryCode]) -> HashedCodes {
         let (salt, codes) = (entropy.bytes(), codes.to_vec());

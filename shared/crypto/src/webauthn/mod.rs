@@ -23,7 +23,7 @@ pub enum Refusal {
     /// The response, or one of its parts, cannot be parsed.
     #[error("{0} is malformed")]
     Malformed(&'static str),
-    /// The response is from a registration instead of a sign-in, or the reverse.
+    /// The response is from a registration instead of a sign-in, or vice versa.
     #[error("the response has the wrong type: expected webauthn.create for a registration, webauthn.get for a sign-in")]
     WrongType,
     /// The response answers another challenge.

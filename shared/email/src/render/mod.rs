@@ -59,7 +59,7 @@ pub struct Context {
     pub project: ProjectContext,
     /// The recipient, if it is a user.
     pub user: Option<UserContext>,
-    /// Variables of this kind of email only, such as the code of a sign-in email.
+    /// Variables that only this kind of email has, such as the code of a sign-in email.
     pub variables: Map<String, Json>,
     /// URL to unsubscribe from emails of this category; absent if that is not possible.
     pub unsubscribe_link: Option<String>,
@@ -108,8 +108,8 @@ struct Templates<'e> {
     theme: Option<(&'e str, Part<'e>)>,
 }
 
-/// The last body and theme compiled from MJML, with their HTML: if emails to many recipients differ
-/// only in their bodies, the theme is compiled only once.
+/// The MJML compiled last, body and theme, with its HTML: if emails to many recipients differ only
+/// in their bodies, the theme is compiled once.
 #[derive(Default)]
 struct CompileCache {
     body: CompiledMjml,
@@ -162,8 +162,8 @@ impl Context {
     }
 }
 
-/// Adds the unsubscribe link to an HTML part without it: MJML, whole documents, bodies without a
-/// theme and a project's own themes may lack it.
+/// Adds the unsubscribe link to an HTML part that lacks it, as MJML, whole documents, bodies
+/// without a theme and a project's own themes may.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
     let escaped = escaped(link.chars());
@@ -179,8 +179,8 @@ fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     format!("{before}{footer}{after}")
 }
 
-/// Adds the unsubscribe link to a text part without it: in HTML, the default theme adds the link
-/// below the body, but text parts do not have a theme.
+/// Adds the unsubscribe link to a text part that lacks it: the default theme adds the link below an
+/// HTML body, but text parts have no theme.
 fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     match link {
         Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
@@ -199,9 +199,9 @@ fn environment<'e>() -> Environment<'e> {
     environment
 }
 
-/// The filter `default`, which also replaces placeholders and `none`, such as the name of a user
-/// without one. The engine's own filter replaces only undefined values, unless its second argument
-/// is true.
+/// The filter `default`, which also replaces placeholders and `none`, for example for the name of a
+/// user who has none. The engine's own filter replaces only undefined values, unless its second
+/// argument is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() || is_placeholder(value) { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
@@ -217,7 +217,7 @@ struct Part<'e> {
 
 impl<'e> Part<'e> {
     fn of(environment: &'e Environment<'e>, name: &'static str, source: &'e str) -> Self {
-        // Modules are refused by requests, but an earlier version may have stored one.
+        // Requests with modules are refused, but an earlier version may have stored one.
         let template = if matches!(name, BODY | THEME) && tsx::is_module(source) {
             Err(format!("{name} {}", tsx::PROBLEM))
         } else {
@@ -241,7 +241,7 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs can then recognize links in the HTML. `none`, such as the name of a user without one,
+/// programs can then recognize links in the HTML. `none`, such as the name of a user who has none,
 /// becomes an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
@@ -279,7 +279,7 @@ impl std::io::Write for BoundedBuffer {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(root(source)).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // Without MRML's web fonts, because an email must not tell a third party that it was opened.
+    // No web fonts from MRML: an email must not tell a third party that it was opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
@@ -317,7 +317,7 @@ impl CompiledMjml {
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();
     let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
-    // These texts contain fewer markers than bytes, so one of the numbers is free.
+    // These texts contain fewer markers than bytes, so at least one number is unused.
     let bytes = theme.len() + subject.len() + values.len();
     (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What a failed attempt means for the email: another attempt, or the end.
+//! What a failed attempt means for the email: whether it is retried.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,9 +32,9 @@ impl Failures {
         self.clock.now()
     }
 
-    /// The outcome of an attempt that failed before the end of the message, or with the answer to
-    /// it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides, with one
-    /// exception.
+    /// The outcome of an attempt that failed before the end of the message, or with the server's
+    /// reply to it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides,
+    /// with one exception.
     pub(super) fn outcome(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {
@@ -80,7 +80,7 @@ impl Failures {
     }
 }
 
-/// The text of an error without the password, which a server's reply might repeat.
+/// The text of an error, with the password removed in case a server's reply repeats it.
 pub(super) fn shown(fault: &TalkError, server: &Server) -> String {
     let mut text = fault.to_string();
     if let Some((username, password)) = &server.login {

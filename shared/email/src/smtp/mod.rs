@@ -1,22 +1,22 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! The end of the message, a line with a dot, is sent last and by itself. Until then, the server
+//! The end of the message, a line with a dot, is sent last, on its own. Until then, the server
 //! cannot have accepted the email, so failures are retried (RFC 5321 §4.5.4.1), except permanent
-//! refusals (5yz) and others that a retry cannot cure. From the first byte of that line on, the
+//! refusals (5yz) and others that a retry would not fix. From the first byte of that line on, the
 //! server may have accepted the email: unless it answers, the outcome is unknown and final.
 //!
 //! The crate `lettre` composes the messages. Its client is not used: it rejects replies without a
-//! text, which RFC 5321 §4.2 allows, and does not tell whether a connection was lost before or
-//! after the end of the message.
+//! text, which RFC 5321 §4.2 allows, and does not say whether a connection was lost before or after
+//! the end of the message.
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
 //! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
-//! a certificate before it sees a password or an email. The operator can make two exceptions. If
-//! private addresses are allowed, as on a developer's machine, the server's address may be private,
-//! and a server on the same machine may lack TLS. And a mail relay of the deployment
-//! ([`MailRelays`]) may have a private address, and gets emails without TLS from projects that do
-//! not log in to it. The server's time and the size of its replies are bounded. A server that is
-//! unreachable or does not answer in time is left alone for 20 seconds.
+//! a certificate before it sees a password or an email. The operator can make two exceptions.
+//! First, if private addresses are allowed, as on a developer's machine, the server's address may
+//! be private, and a server on the same machine may lack TLS. Second, a mail relay of the
+//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
+//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
+//! server that is unreachable or does not answer in time gets a rest of 20 seconds.
 
 mod failures;
 mod pool;
@@ -79,8 +79,8 @@ type Connection = Talk<Box<dyn Stream>>;
 
 impl Smtp {
     /// The sender for a Lambda function. It trusts the system's root certificates, which the Lambda
-    /// runtimes include as a file, and the operator's: linking in a set of certificates would make
-    /// the function a thirtieth larger.
+    /// runtimes include as a file, and the operator's: linking certificates into the function would
+    /// make it a thirtieth larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
         Self::trusting(settings, roots::system_roots, clock)
     }
@@ -142,7 +142,7 @@ impl Smtp {
             Ok(Ok(talk)) => talk,
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
-                // After a long wait for the slot, even a healthy server has too little time.
+                // After a long wait for the slot, even a healthy server would have too little time.
                 if began.elapsed() >= self.timeout / 2 {
                     pool.cool_down();
                 }
@@ -178,7 +178,7 @@ impl Smtp {
     /// Sends the message; also returns whether the server took too long.
     async fn told(&self, mut talk: Connection, message: &ComposedMessage, server: &Server) -> (Outcome, bool) {
         let deadline = Instant::now() + self.timeout;
-        // Leaves the server time for its answer.
+        // Leaves the server time to reply.
         match timeout(self.timeout / 2, talk.message(&message.bytes)).await {
             Ok(Ok(())) => {}
             Ok(Err(fault)) => return (self.failures.outcome(&fault, Step::Envelope, server), false),
@@ -223,9 +223,9 @@ impl Smtp {
         connected.map_err(unreachable)
     }
 
-    /// An encrypted connection after the introductions, and what the server offers. It is
-    /// unencrypted only to a relay without login and, if private IP addresses are allowed, to a
-    /// server on this machine that does not offer TLS.
+    /// A connection past the introductions, and what the server offers. It is encrypted, except to
+    /// a relay without login and, if private IP addresses are allowed, to a server on this machine
+    /// that does not offer TLS.
     async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
         let refused = |fault: TalkError| self.failures.outcome(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
@@ -279,8 +279,8 @@ impl Smtp {
     }
 }
 
-/// How a client introduces itself (RFC 5321 §4.1.4): by its name if fully qualified (servers refuse
-/// others), or by an address.
+/// How a client introduces itself (RFC 5321 §4.1.4): by its name if that is fully qualified
+/// (servers refuse others), otherwise by an address.
 fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
     let is_label = |label: &str| {
         let is_legal = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -16,8 +16,8 @@ pub(super) struct Reply {
 pub(super) struct ReplyError;
 
 impl Reply {
-    /// Takes the first reply from the received bytes. `None` if it is still incomplete; further
-    /// bytes may show that it is not a reply.
+    /// Takes the first reply from the received bytes. `None` if it is still incomplete; more bytes
+    /// may show that it is not a reply.
     pub(super) fn take(arrived: &mut Vec<u8>) -> Result<Option<Self>, ReplyError> {
         let (mut code, mut lines, mut at) = (None, Vec::new(), 0);
         while let Some(length) = arrived[at..].iter().position(|byte| *byte == b'\n') {

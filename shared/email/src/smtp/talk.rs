@@ -1,5 +1,5 @@
 //! A conversation with a mail server (RFC 5321), one command at a time: not every server accepts a
-//! command before its reply to the previous one (RFC 2920).
+//! command before it has replied to the previous one (RFC 2920).
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -13,9 +13,9 @@ use tokio::time::timeout;
 
 use super::reply::Reply;
 
-/// How many bytes are read from one connection, before STARTTLS and again after it, so that a
-/// server that never ends a line cannot exhaust the memory; the replies to one email take less than
-/// two thousand.
+/// The maximum number of bytes to read from a connection, before STARTTLS and again after it, so
+/// that a server that never ends a line cannot exhaust memory. The replies to one email take less
+/// than two thousand.
 const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(super) enum TalkError {
     /// The answer is not a reply, or not a reply to this command.
     #[error("not a reply: {0}")]
     Invalid(String),
-    /// The connection is gone.
+    /// The connection was lost.
     #[error("{0}")]
     Closed(io::Error),
     /// The server does not offer a way to log in that is supported here.
@@ -95,7 +95,7 @@ pub(super) struct Talk<S> {
 
 impl Talk<TcpStream> {
     /// The underlying stream, for TLS. Fails if more than the reply to STARTTLS has arrived: anyone
-    /// along the way could have added it (RFC 3207 §6).
+    /// on the network path could have added it (RFC 3207 §6).
     pub(super) fn into_stream(self) -> Result<(TcpStream, std::net::TcpStream), TalkError> {
         let Self { stream, below, arrived, .. } = self;
         if arrived.is_empty() { Ok((stream, below)) } else { Err(TalkError::Invalid(shown(&arrived))) }
@@ -151,7 +151,7 @@ impl<S: Stream + 'static> Talk<S> {
         Ok(())
     }
 
-    /// Sends a command; the reply must be of this class.
+    /// Sends a command and expects a reply of this class.
     pub(super) async fn command(&mut self, line: &str, class: u16) -> Result<Reply, TalkError> {
         self.say(line).await?;
         let reply = self.reply().await?;
@@ -221,7 +221,7 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// The reply if it is of this class. After a refusal, QUIT is the only command left to send.
+    /// The reply, if it is of this class. After a refusal, the only thing left to send is QUIT.
     async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, TalkError> {
         if reply.class() == class {
             return Ok(reply);
@@ -253,7 +253,7 @@ fn transparent(message: &[u8]) -> Vec<u8> {
     wire
 }
 
-/// The first of the received bytes, as text.
+/// The first received bytes, as text.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()

@@ -3,7 +3,7 @@
 //! A project counts as slow for a while after its emails took long to render. The emails of all
 //! slow projects together use at most half of the renderers, and so do all previews. The previews
 //! of one project, and the emails of one slow project, are rendered one call after another: however
-//! many calls there are, another project's next call waits for at most one of them.
+//! many calls there are, the next call of another project waits for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 2;
 /// projects.
 const HALF: usize = 1;
 /// A project is slow if a call's emails took this long on average and [`SLOW_CALL`] in total, so
-/// that a single delay of the machine does not pass for a slow template.
+/// that a hiccup of the machine is not mistaken for a slow template.
 const SLOW_EMAIL: Duration = Duration::from_millis(100);
 const SLOW_CALL: Duration = Duration::from_millis(500);
 /// How long a project counts as slow after its last slow call.
@@ -27,7 +27,7 @@ pub(crate) struct Turns {
     all: Semaphore,
     previews: RendererPool,
     slow: RendererPool,
-    /// The slow projects, each with the time when it stops counting as slow.
+    /// The slow projects, each with the time until which it counts as slow.
     slow_until: Mutex<Vec<(String, Instant)>>,
 }
 
@@ -39,7 +39,7 @@ struct RendererPool {
 }
 
 /// The permits for using a renderer: in a pool, the project's permit and one of the pool's; in any
-/// case, one of all renderers'.
+/// case, one of those shared by all renderers.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {
@@ -55,7 +55,7 @@ impl Turns {
     pub(crate) async fn wait_for_email(&self, project: &str) -> Turn<'_> {
         if !self.is_slow(project) {
             let any = self.all.acquire().await.ok();
-            // Meanwhile, another call may have shown the project to be slow.
+            // In the meantime, another call may have found the project to be slow.
             if !self.is_slow(project) {
                 return (None, None, any);
             }
@@ -73,7 +73,7 @@ impl Turns {
         (project, renderer, self.all.acquire().await.ok())
     }
 
-    /// Notes how long the emails of a call took.
+    /// Records how long the emails of a call took.
     pub(crate) fn took(&self, project: &str, time: Duration, emails: usize) {
         let emails = u32::try_from(emails).unwrap_or(u32::MAX);
         if time >= SLOW_CALL && time >= SLOW_EMAIL.saturating_mul(emails) {

@@ -1,5 +1,5 @@
 //! The gate of all emails: a contract test ensures that no other module adds entries to the outbox.
-//! Here, the recipient of each email is counted, at the latest before rendering:
+//! The recipient of each email is counted here, before rendering at the latest:
 //!
 //! | email | counted | beyond the limit |
 //! |---|---|---|
@@ -19,9 +19,9 @@
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last one; later ones are skipped. A change never fails because of its notice, so notices are
 //! counted by the worker that renders them. A stranger can cause notices only to unproved
-//! addresses, which are counted separately, so nobody can use up the notices of an owner. That
-//! includes owners who clicked the link of a verification email without a session, as with the
-//! published SDK: only the account with this very address causes notices to it.
+//! addresses, which are counted separately, so a stranger cannot use up an owner's notices. This
+//! also protects owners who clicked the link of a verification email without a session, as with the
+//! published SDK: only the account that has this very address causes notices to it.
 
 use jiff::Timestamp;
 use model::email::Email;

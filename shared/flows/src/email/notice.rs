@@ -28,8 +28,8 @@ use crate::email::sealed;
 /// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// The writes that notify of a change from `before` to `after`; the notices are also recorded in
-/// `after`. `place` is absent if a server made the change, because a server's IP address means
+/// The writes that notify users of a change from `before` to `after`; the notices are also recorded
+/// in `after`. `place` is absent if a server made the change, because a server's IP address means
 /// nothing to the owner, or if the recipient must not learn the place.
 pub fn about_change(
     app: &App,
@@ -109,10 +109,11 @@ impl AccountChanges<'_> {
     }
 }
 
-/// The writes that notify of a sign-in from a place where the account had not been used. Only
-/// verified addresses are notified: any other may belong to a stranger, whom the account's creator
-/// could flood by signing in from many places. Someone who verified an address without a session
-/// may be the account's owner; otherwise, the link lets that person lock the creator out.
+/// The writes that notify users of a sign-in from a place where the account had not been used
+/// before. Only verified addresses are notified: any other may belong to a stranger, whom the
+/// account's creator could flood by signing in from many places. Someone who verified an address
+/// without a session may be the account's owner; otherwise, the link lets that person lock the
+/// creator out.
 pub fn about_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {

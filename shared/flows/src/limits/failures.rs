@@ -11,9 +11,9 @@ use crate::app::App;
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// An attempt is counted before it is checked, and the count of a right one is taken back. So
+/// An attempt is counted before it is checked, and the count of a correct one is taken back. So
 /// concurrent guesses do not reveal more than the limit permits, and an owner who knows the
-/// password does not use up attempts. If the process ends in between, a right attempt stays
+/// password does not use up attempts. If the process ends in between, a correct attempt stays
 /// counted. Passwords at sign-in are counted by the given email address, so an account that does
 /// not exist looks like one that does.
 pub struct Failures<'a> {
@@ -54,8 +54,8 @@ impl<'a> Failures<'a> {
         Self { app, project, subject, counter }
     }
 
-    /// Counts an attempt; fails if the limit is reached. A process checks at most the quota of
-    /// attempts at once: the others wait, because they may all be right.
+    /// Counts an attempt; fails if the limit is reached. A process checks at most as many attempts
+    /// at once as the quota allows; the others wait, because they may all be right.
     pub async fn begin(&self) -> Result<Attempt<'_>, store::Error> {
         let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, _place: None }) };
         let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();
@@ -76,7 +76,7 @@ impl<'a> Failures<'a> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
-    /// The writes that reset the count, for the transaction of a password reset: guesses of the old
+    /// The writes that reset the count, for the transaction of a password reset: guesses at the old
     /// password no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
@@ -84,7 +84,7 @@ impl<'a> Failures<'a> {
 }
 
 impl Attempt<'_> {
-    /// Does the work that a right attempt permits, and takes back its count at the same time. A
+    /// Does the work that a correct attempt permits, and takes back its count at the same time. A
     /// count that cannot be taken back is only logged.
     pub async fn permit<T>(self, work: impl Future<Output = T>) -> T {
         let (done, taken) = futures_util::join!(work, self.take_back());

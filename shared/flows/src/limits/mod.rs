@@ -4,8 +4,8 @@
 //! table. So operations that take an `Access` cannot forget to count, and counting does not cost a
 //! round trip. If the process has not seen the project or key yet, the request is counted only
 //! after the proof, and the process remembers them from then on ([`crate::memory`]). The clients of
-//! an IP address or a network are together counted in memory, and in the table only with every
-//! tenth request, so most requests pay nothing for this counting. Requests that count for a whole
+//! an IP address or a network are counted together, in memory, and only with every tenth request in
+//! the table, so this counting costs most requests nothing. Requests that count for a whole
 //! project, such as sign-ups by its servers, are counted after the proof, so that nobody else can
 //! use up the project's quota. Requests with a wrong key, or for a project that does not exist, are
 //! counted by IP address ([`unproved`]). Operations count the subjects that only they know: the
@@ -66,10 +66,10 @@ const BYTES_PER_WRITE: usize = 4096;
 
 impl<'a> ClaimedSender<'a> {
     /// The counters for this request. If one of them belongs to the whole project, the request is
-    /// counted after the proof, otherwise perhaps during the proof. A false claim then harms only
-    /// its sender, with one exception: an access token is known to be genuine, but its session may
-    /// have ended, and such requests count for the user until the token expires. So requests that
-    /// lock an intruder out are counted by session ([`Limit::SecureAccount`]).
+    /// counted after the proof, otherwise perhaps during the proof. So a false claim harms only its
+    /// sender, with one exception: an access token is known to be genuine, but its session may have
+    /// ended, and such requests count for the user until the token expires. So requests that lock
+    /// an intruder out are counted by session ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> RequestCount<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
@@ -110,7 +110,7 @@ impl<'a> ClaimedSender<'a> {
         counts.then(|| Reader::at(app, self.project, self.place, self.session))
     }
 
-    /// The subject to count the caller as, and the key that must be proved first, if any.
+    /// The subject to count the caller as, and the key that must be proved first, if there is one.
     fn caller(&self) -> (Subject, Option<Subject>) {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
@@ -311,8 +311,8 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     count_client(context, Rule::SignUpNetwork, &Subject::network(context.place.ip)).await
 }
 
-/// Counts an email with a code that a client's sign-up causes, together with the codes that clients
-/// of the same network ask for.
+/// Counts an email with a code caused by a client's sign-up, together with the codes that clients
+/// of the same network request.
 pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
     count_client(context, Rule::SendCodeNetwork, &Subject::network(context.place.ip)).await
 }

@@ -10,8 +10,8 @@
 //! session, not per user. For the same reason, a session that has read little can go on reading
 //! when its IP address or network, which others share, has used up its quota.
 //!
-//! Small reads are not counted, so a caller without a session could ask for made-up ids without an
-//! end. What such a caller asks for in vain counts like a made-up project
+//! Small reads are not counted, so a caller without a session could keep asking for made-up ids.
+//! Anything that such a caller asks for and that does not exist counts like a made-up project
 //! ([`unproved`](crate::limits::unproved)).
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
@@ -30,8 +30,8 @@ pub struct Reader {
     misses: Vec<Counter>,
 }
 
-/// One part in this many of a session's quota is reserved for the session, whatever others at its
-/// IP address read.
+/// One part in this many of a session's quota is reserved for it, however much others at its IP
+/// address read.
 const RESERVED: u32 = 10;
 
 impl Reader {
@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// Counts a request for something that does not exist, unless it came with a session. Fails if
-    /// a quota is used up: the caller then gets no more answers of this kind.
+    /// a quota is used up, so that the caller gets no more answers of this kind.
     pub fn missed(&self, app: &App) -> Result<(), store::Error> {
         self.misses.iter().try_for_each(|counter| app.memory.count(counter)).map_err(store::Error::Limited)
     }

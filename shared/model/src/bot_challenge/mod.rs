@@ -1,4 +1,4 @@
-//! Bot challenges: which operations of a project require one, and who provides them.
+//! Bot challenges: which of a project's operations require one, and who provides it.
 //!
 //! The secret key of Turnstile can be set but is never returned. It is sealed for its project and
 //! site key, so a new site key needs the secret key again.
@@ -64,8 +64,8 @@ pub enum GuardedOperation {
     /// address verification (except of the account's first address), replacement of an unverified
     /// sign-in address, and invitations. They have no separate policy: suspicious requests and all
     /// requests of anonymous users require a challenge, unless the provider is off, or the policies
-    /// of `SignUp` and `SendSignInCode` are both off. Otherwise, these operations could be used to
-    /// bypass those two policies.
+    /// of `SignUp` and `SendSignInCode` are both off. Otherwise, they could be used to bypass those
+    /// two policies.
     Email,
 }
 
@@ -139,7 +139,7 @@ impl BotChallenge {
             (_, GuardedOperation::OAuth) => self.oauth,
             (_, GuardedOperation::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
             // Not `Always`: most users who verify addresses or invite others have already signed
-            // up. Anonymous users have not; for them, the caller applies `Always`.
+            // up. Anonymous users have not, so the caller applies `Always` to them.
             (_, GuardedOperation::Email) => Policy::WhenSuspicious,
         }
     }

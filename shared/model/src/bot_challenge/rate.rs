@@ -1,4 +1,4 @@
-//! Usual rates: above them, a bot challenge may be required.
+//! Usual rates; above them, a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
 //! its network and for the project. So a flood is detected even if it spans two windows. Refused
@@ -15,9 +15,9 @@ use jiff::Timestamp;
 use crate::bot_challenge::{BotChallenge, GuardedOperation};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
-/// The multiple of the usual rate at which counting stops, so that the rest of a flood causes no
-/// writes in this window. Such a high count keeps the subject suspicious for seven eighths of the
-/// next window, even if the flood ends now.
+/// Counting stops at this multiple of the usual rate, so that the rest of a flood causes no writes
+/// in this window. A count that high keeps the subject suspicious for seven eighths of the next
+/// window, even if the flood ends now.
 const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;

@@ -39,7 +39,7 @@ pub enum Refusal {
     /// The token does not prove that its sender solved a challenge for this operation.
     #[error("the Turnstile token is rejected: {0}")]
     Token(String),
-    /// The token could not be checked, for example because of a fault at Cloudflare or a wrong
+    /// The token could not be checked, for example because of an outage at Cloudflare or a wrong
     /// secret key.
     #[error("Turnstile tokens cannot be checked: {0}")]
     Unjudged(String),

@@ -201,7 +201,7 @@ impl BlogPost {
 }
 
 /// The maximum size of a list of posts, and roughly of all post texts in a document, in bytes.
-/// Lambda limits responses to 6 MB of JSON, and JSON makes some characters longer.
+/// Lambda limits responses to 6 MB of JSON, in which some characters take more space.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// The maximum number of posts in a list, which bounds its reads.

@@ -1,5 +1,5 @@
-//! Finds apps and posts by keywords, in an index built once per publication. A query compares its
-//! words with each distinct word of the content, not with each text.
+//! Finds apps and posts by keywords, in an index built once per publication. The words of a query
+//! are compared with each distinct word of the content, not with each text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,9 +61,9 @@ impl Index {
     }
 
     /// The apps and posts of the indexed content that contain at least one word of the query, at
-    /// most 20, without the `later` newest posts. Only the first 16 words of the query count. The
-    /// word `apps` matches every app, and `posts` every post. Results with more of the words come
-    /// first; among equal results, apps precede posts, and newer posts precede older ones.
+    /// most 20, leaving out the `later` newest posts. Only the first 16 words of the query count.
+    /// The word `apps` matches every app, and `posts` every post. Results with more of the words
+    /// come first; among equal results, apps precede posts, and newer posts precede older ones.
     pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<SearchHit> {
         let apps = content.apps.len();
         let query = folded(query);

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// How many possible starts of a declaration are examined, and how many bytes after each. These
-/// limits bound the work for any source.
+/// How many possible starts of a declaration are examined, and how many bytes after each; this
+/// bounds the work for any source.
 const MAX_PLACES: usize = 200;
 const MAX_DECLARATION: usize = 1000;
 /// How many characters before a declaration are searched for decorators.
@@ -22,7 +22,7 @@ pub const PROBLEM: &str = "looks like TSX (it has an import or export declaratio
 
 /// A name; it may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module. It has no blanks, unlike many quoted phrases in sentences.
+/// The name of a module. Unlike many quoted phrases in sentences, it has no blanks.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
 /// A list in braces, but not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
@@ -33,7 +33,8 @@ const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
     let module = format!(r"{STRING}{END}");
-    // Without a semicolon, only component names count: another word could end a sentence.
+    // Without a semicolon, only component names count: any other word could be the end of a
+    // sentence.
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
@@ -89,7 +90,7 @@ fn plain(source: &str) -> String {
 }
 
 /// The text with a space in place of each comment in `<!-- -->` or `/* */`, each sample of code and
-/// each script, which emails use for data. Spans without an end are kept.
+/// each script, which emails use for data. Unclosed spans are kept.
 fn without_spans(source: &str) -> String {
     let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>"), ("<script", "</script>")];
     let lower = source.to_ascii_lowercase();
@@ -111,7 +112,7 @@ fn without_spans(source: &str) -> String {
                 kept = start + open.len() + length + close.len();
                 at = kept;
             }
-            // Later openings of this kind have no end either.
+            // Later openings of this kind are not closed either.
             None => drop(spans.remove(position)),
         }
     }
@@ -119,8 +120,8 @@ fn without_spans(source: &str) -> String {
     text
 }
 
-/// A line without the comment at its end. Slashes start a comment only at the start of the line,
-/// after a blank or after a list marker, so the slashes of a URL do not.
+/// A line without its trailing comment. Slashes start a comment only at the start of the line,
+/// after a blank or after a list marker, so those in a URL do not.
 fn without_comment(line: &str) -> &str {
     let begins = |at: &usize| line[..*at].chars().next_back().is_none_or(|before| " ;,{(".contains(before));
     let comment = line.match_indices("//").map(|(at, _)| at).find(begins);

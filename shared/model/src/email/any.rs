@@ -13,7 +13,7 @@ use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct AnyEmail(pub Email);
 
-/// Why a server may not use a string as an address; the messages say which form is expected.
+/// Why a server may not use a string as an address; the messages describe the expected form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// There is no `@`.

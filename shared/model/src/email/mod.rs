@@ -53,9 +53,9 @@ impl Email {
         &self.0
     }
 
-    /// The address as counted by the limits on emails to one recipient, without the parts that mail
-    /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
-    /// Domains that share their mailboxes count as one.
+    /// The address as counted by the limits on emails to one recipient: without the parts that mail
+    /// providers ignore, namely the tag (`+…`), which most providers support, and, at Gmail, the
+    /// dots. Domains that share their mailboxes count as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.parts();
         mailbox::name(local, domain)
@@ -84,8 +84,8 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
-/// The address of a name at a domain in its ASCII form, which may be longer than the written one;
-/// `None` if the address is too long.
+/// The address made of a name and a domain in ASCII form, which may be longer than the domain as
+/// written; `None` if the address is too long.
 fn joined(local: &str, domain: &str) -> Option<Email> {
     let fits = local.len() + 1 + domain.len() <= MAX_LENGTH;
     fits.then(|| Email(format!("{}@{domain}", local.to_ascii_lowercase())))
@@ -156,11 +156,11 @@ mod tests {
         for (address, registered) in [
             ("ada@shop.example.co.uk", "example.co.uk"),
             ("ada@west.example.school.nz", "example.school.nz"),
-            // Subdomains of a short name have no special meaning.
+            // Subdomains of a short name do not have a special meaning.
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // Nobody owns a public suffix, and nobody can register a domain below an unknown one.
+            // Nobody owns a public suffix, and nobody can register a domain under an unknown one.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {

@@ -31,7 +31,7 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A password was set for an account without one, but not with an emailed code.
+    /// An account without a password got one, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
@@ -78,8 +78,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind that the account counts a notice as. Kinds unknown to earlier versions must not be
-    /// stored in the account, because these versions could not read it.
+    /// The kind under which the account counts a notice. Kinds unknown to earlier versions must not
+    /// be stored in the account, because those versions could not read it.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,

@@ -67,7 +67,7 @@ impl Counter {
         self.rate.quota.saturating_sub(self.still(before))
     }
 
-    /// The estimated number of requests in the sliding window that ends now, from the counts of
+    /// The estimated number of requests in the sliding window that ends now, based on the counts of
     /// this window (`counted`) and the previous one (`before`).
     pub fn estimate(&self, before: u32, counted: u32) -> u32 {
         counted.saturating_add(self.still(before))
@@ -124,7 +124,7 @@ impl fmt::Display for Counter {
     }
 }
 
-/// By how many milliseconds a subject's windows begin before those counted from the Unix epoch.
+/// How many milliseconds earlier a subject's windows begin than those counted from the Unix epoch.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
     let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));

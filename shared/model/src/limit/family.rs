@@ -46,14 +46,14 @@ pub enum Limit {
     /// limit.
     Picture,
     /// Reads by clients in operations without another limit. A request is counted after its reads,
-    /// in the memory of the process, and only if it has read much: few requests do, so the limit
-    /// costs most requests nothing. Beyond the limit, the next request is refused.
+    /// in the memory of the process, and only if it has read a lot. Few requests do, so the limit
+    /// costs most of them nothing. Beyond the limit, the next request is refused.
     Read,
     /// Notices to users about their accounts. Notices beyond the limit are not sent; requests are
     /// never refused because of this limit.
     Notice,
     /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
-    /// operation, and reads without a session of anything that does not exist; also all reports of
+    /// operation, and reads of anything that does not exist, without a session; also all reports of
     /// exposed API keys, and all checks of versions.
     Unproved,
 }

@@ -16,8 +16,8 @@ impl Limit {
     }
 
     /// The rules that count a request before its operation runs; `is_client` is false for servers
-    /// and administrators. All other rules, and these in operations that require no access, apply
-    /// once their subject is known, mostly in the operation itself.
+    /// and administrators. All other rules apply once their subject is known, mostly in the
+    /// operation itself, and so do these rules in operations that require no access.
     pub const fn early_rules(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, SubjectKind::Address), (Rule::SignUpNetwork, SubjectKind::Network)],
@@ -67,8 +67,8 @@ impl Limit {
 }
 
 impl Rule {
-    /// Whether each process counts in its memory first, and adds ten requests at a time to the
-    /// count in the table. So these rules, which all clients' writes share, usually need no
+    /// Whether each process counts in its memory first, and adds to the count in the table ten
+    /// requests at a time. These rules apply to every write by a client, and thus rarely need an
     /// additional call to the table. Each process may permit up to ten requests beyond the quota.
     pub const fn is_batched(self) -> bool {
         matches!(

@@ -5,7 +5,7 @@ use crate::limit::rate::Rate;
 
 /// Defines the rules from one row each: the variant, its name in metrics and counters, the limit
 /// that it belongs to, its standard rate (a number of requests in a number of seconds), and a
-/// summary of what it counts, for operators. Details that only the code needs are comments.
+/// summary of what it counts, for operators. Details that matter only to the code are comments.
 macro_rules! rules {
     ($($variant:ident = $name:literal, $limit:ident, $quota:literal in $seconds:literal, $summary:literal;)+) => {
         /// One rule of the deployment's limits.
@@ -99,7 +99,7 @@ rules! {
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
     Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more says that others were left out";
-    // Wrong keys, unknown projects, flows and links, reads without a session of what does not
+    // Wrong keys, unknown projects, flows and links, reads, without a session, of what does not
     // exist, reports of exposed API keys, and checks of versions, from an IP address.
     Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";
     UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)";

@@ -81,8 +81,8 @@ impl Subject {
     }
 
     /// Guesses at a secret of a known user: the current password, in a password change or a
-    /// reauthentication, or a code of the second factor. The colon in the subject, which digests do
-    /// not have, prevents collisions with subjects of email addresses.
+    /// reauthentication, or a code of the second factor. Unlike a digest, the subject contains a
+    /// colon, so it cannot collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))
     }

@@ -1,11 +1,11 @@
 //! On which days (UTC) users and teams are active. Each user or team is counted once per active
-//! day; only an anonymous user who signs up is counted again, as a new user. The counts of a day
-//! are kept by gap: the number of days since the previous active day of the same user or team.
+//! day; only an anonymous user who signs up is counted again, as a new user. A day's counts are
+//! kept by gap: the number of days since the previous active day of the same user or team.
 //!
-//! These counts suffice to compute how many different users or teams of a [`Kind`] were active in a
-//! window of at most [`WINDOW`] days. Only a user's first active day in the window has a gap that
-//! starts before the window, or is the day of the sign-up ([`Gap::New`]). So [`distinct`] adds up
-//! the counts with such gaps.
+//! These counts are enough to compute how many different users or teams of a [`Kind`] were active
+//! in a window of at most [`WINDOW`] days. Only on a user's first active day in the window does the
+//! gap reach back beyond the window, unless it is the day of the sign-up ([`Gap::New`]). So
+//! [`distinct`] adds up the counts with such gaps.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub enum Kind {
 pub enum Gap {
     /// The user signed up, or the team was created, on this day.
     New,
-    /// The number of days, at least 1; [`WINDOW`] also stands for a greater or unknown number.
+    /// The number of days, at least 1; [`WINDOW`] also stands for a larger or unknown number.
     Days(u8),
 }
 
@@ -96,7 +96,7 @@ impl Split {
 }
 
 /// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
-/// with `today`. An anonymous user who signs up after being active counts once in each of the two
+/// with `today`. An anonymous user who signs up after being active counts once as each of the two
 /// kinds.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;

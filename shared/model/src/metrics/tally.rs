@@ -1,6 +1,6 @@
 //! The effect of a change on the totals of a project: the number of teams, and of users, in total
-//! and by country and sign-in method. The tally is in the change's entry in the audit trail, and is
-//! added to the totals by the worker that links the entry into the trail's chain.
+//! and by country and sign-in method. The change's entry in the audit trail contains the tally, and
+//! the worker that links the entry into the trail's chain adds it to the totals.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub const ANONYMOUS_COUNTRY: &str = "a.";
 /// provider's id.
 pub const METHOD: &str = "m.";
 
-/// Differences by the name of the total, or the totals themselves; zeros are absent.
+/// Differences, or the totals themselves, by the name of the total; zeros are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
@@ -94,7 +94,7 @@ impl Tally {
         self.0.iter().map(|(name, by)| (name.as_str(), *by))
     }
 
-    /// The positive totals whose names have this prefix, by the rest of the name.
+    /// The positive totals whose names have this prefix, keyed by the rest of the name.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, i64)> {
         self.iter().filter(|(_, by)| *by > 0).filter_map(move |(name, by)| Some((name.strip_prefix(prefix)?, by)))
     }
@@ -106,8 +106,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The sign-in methods counted for a user: password, emailed codes, passkeys, and each provider,
-/// once, with an account that the user can sign in with.
+/// The sign-in methods counted for a user: password, emailed codes, passkeys, and, once each, the
+/// providers with an account that the user can sign in with.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);

@@ -66,8 +66,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     });
     changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
-    // A provider account that so far only supplied tokens, and now permits sign-in, counts as newly
-    // linked; one that no longer permits sign-in counts as unlinked.
+    // A provider account that only supplied tokens so far counts as newly linked once it permits
+    // sign-in; one that no longer permits sign-in counts as unlinked.
     let has = |user: &User, account: &ProviderAccount| {
         user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
     };
@@ -91,7 +91,8 @@ fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
-/// The changes to the passkeys, without the passkeys' names: see `authenticator_change`.
+/// The changes to the passkeys, without their names, for the reason given at
+/// `authenticator_change`.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
     let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
@@ -125,7 +126,7 @@ fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {
         Some(old) if old == new => None,
-        // A new set is complete, so fewer codes mean that one was used.
+        // A new set is complete, so if there are fewer codes, one was used.
         Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
         _ => Some(Change::of(Kind::RecoveryCodesCreated)),
     }

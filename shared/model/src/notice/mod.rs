@@ -1,18 +1,18 @@
-//! Change notices: which changes are reported, which earlier addresses are told, and what the "This
-//! wasn't me" link undoes.
+//! Change notices: which changes are reported, which earlier addresses are notified, and what the
+//! "This wasn't me" link undoes.
 //!
 //! Whoever made a change may control the session and a newly added address. So notices go to the
 //! addresses from before the change, and the link can restore a [`Snapshot`] of the account from
-//! that time. The link must not become a weapon: once an intruder's address is verified, the
-//! intruder receives notices too. These rules decide who may undo what:
+//! that time. The link must not become a weapon: once an intruder's address is verified, it
+//! receives notices too. These rules decide who may undo what:
 //!
 //! 1. **Seniority.** A link that restores the account goes only to the address verified first in
 //!    the account (and to any others verified at the same time; if no address is verified, to the
 //!    only recipient). The others get a link that locks intruders out: it ends sessions and codes
 //!    and removes the password and the recovery codes. That link works only while its address is
-//!    still verified in the account: whoever reads the emails of that address could reset the
-//!    password anyway. So an intruder whose address has been removed cannot return through an
-//!    earlier notice.
+//!    still verified in the account: whoever reads that address's emails could reset the password
+//!    anyway. So an intruder whose address has been removed cannot return through an earlier
+//!    notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
 //!    that restores the account invalidates the links of its own notice and all later ones. Earlier
 //!    links still work, because they restore an earlier state. So nothing that an intruder does
@@ -34,8 +34,8 @@
 //!
 //! Notices are limited per account and kind of change: the first few in an hour are sent
 //! immediately, and one more at the end of that hour covers all others. The link in that last
-//! notice restores the state before the first change it covers. So a flood of one kind hides
-//! neither another kind nor a later change of the same kind.
+//! notice restores the state before the first change it covers. So a flood of one kind of change
+//! can hide neither another kind nor a later change of the same kind.
 
 pub mod change;
 #[cfg(test)]
@@ -56,7 +56,7 @@ use crate::user::{Channel, User};
 
 pub use crate::notice::change::{Change, changes};
 
-/// The maximum number of recipients of a notice; addresses verified earliest come first. Each
+/// The maximum number of recipients of a notice; the earliest verified addresses come first. Each
 /// recipient adds two writes to the transaction.
 pub const MAX_RECIPIENTS: usize = 10;
 
@@ -121,8 +121,8 @@ pub struct LostCredentials {
 pub struct Refusal;
 
 impl Snapshot {
-    /// The snapshot without addresses that the change made usable: before it, they were neither
-    /// verified nor for signing in; in `after`, they are one or both. They count as part of the
+    /// The snapshot without the addresses that the change made usable: those neither verified nor
+    /// for signing in before it, and at least one of the two in `after`. They count as part of the
     /// change, no matter when they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
@@ -139,7 +139,8 @@ impl Snapshot {
 impl User {
     /// The recipients of a notice about a change to this user or about a new sign-in: at most
     /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
-    /// the primary one. Only one is told, because an unverified address may belong to a stranger.
+    /// the primary one. Only one is notified, because an unverified address may belong to a
+    /// stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -153,9 +154,9 @@ impl User {
     }
 
     /// Records which addresses became verified since `before`; they are junior to those verified
-    /// already. The account's first address is not recorded, like one verified from the start: it
-    /// remains the most senior, no matter when it is verified. Forgets addresses that are no longer
-    /// verified.
+    /// already. The account's first address is not recorded, just like one verified from the start:
+    /// it remains the most senior, no matter when it is verified. Forgets addresses that are no
+    /// longer verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
         // New addresses get a later time than all addresses verified before, even if the clock has
@@ -245,7 +246,7 @@ impl User {
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &LostCredentials) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
-        // The current state of the recipient's address, which the snapshot may predate.
+        // The current state of the recipient's address; the snapshot may be older.
         let own = self.channel_of(recipient).filter(|own| own.is_verified);
         let released = &self.notices.released;
         let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);

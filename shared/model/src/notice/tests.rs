@@ -95,7 +95,7 @@ fn five_emails_are_sent_in_an_hour_the_last_at_its_end() {
     assert_eq!(told_change(&mut user, 60), Some(at(60)), "the next hour has a new quota");
 }
 
-/// Earlier versions cannot read an account with a kind unknown to them.
+/// Earlier versions cannot read an account that contains a kind unknown to them.
 #[test]
 fn new_kinds_are_counted_as_kinds_that_earlier_versions_know() {
     let mut user = ada();

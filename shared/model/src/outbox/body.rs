@@ -22,12 +22,13 @@ use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 
 /// How long the bodies are kept after an email was sent, skipped or given up.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// How long after it is due an email without codes can still be sent from its stored bodies; later,
-/// they must be rendered again. Unreferenced bodies from an overtaken worker are kept as long.
+/// How long an email without codes can be sent from its stored bodies after it was due; later, they
+/// must be rendered again. Unreferenced bodies from a worker that was overtaken are kept just as
+/// long.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Stands for the code of the unsubscribe link. The characters are for private use, so texts do not
-/// contain them by accident.
+/// Stands for the code of the unsubscribe link. The characters are from the private use area, so
+/// texts do not contain them by accident.
 const UNSUBSCRIBE_CODE: &str = "\u{e000}unsubscribe\u{e001}";
 
 /// The bodies of an email, stored in a separate item from its entry.
@@ -152,7 +153,7 @@ impl OutboxEntry {
                 let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
                 mail.kept = Some(KeptBodies { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
                 let until = known.unwrap_or_else(|| after(due, MAX_WAIT));
-                // The email of an entry from an earlier version may have been sent, skipped or
+                // If an earlier version wrote the entry, its email may have been sent, skipped or
                 // given up long ago.
                 (now < until).then_some(BodyChange::Store(body, until))
             }

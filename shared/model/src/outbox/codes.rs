@@ -1,7 +1,7 @@
 //! Codes in the emails of the outbox: the links and codes for signing in, verifying addresses,
 //! resetting passwords, joining teams, undoing changes to an account, and removing one's address
-//! from someone else's account. Readers of the outbox must never see these codes, regardless of
-//! their access level.
+//! from someone else's account. Readers of the outbox must never see these codes, whatever their
+//! access level.
 //!
 //! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
 //! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email in the
@@ -63,7 +63,7 @@ pub fn owner(project: &str, entry: &str, variable: &str) -> String {
 }
 
 /// Plaintext codes to mask in other texts, longest first: the typed part is a prefix of the whole
-/// code, and masking it first would leave the rest visible.
+/// code, so masking it first would leave the rest visible.
 #[derive(Default, PartialEq, Eq)]
 pub struct Codes(Vec<String>);
 
@@ -191,8 +191,8 @@ impl OutboxEntry {
         self.variables = variables;
     }
 
-    /// Deletes the codes of an email that was sent or skipped. A failed email keeps them, since it
-    /// can be sent again after an edit.
+    /// Deletes the codes of an email that was sent or skipped. A failed email keeps them, because
+    /// it can be sent again after an edit.
     pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;

@@ -135,8 +135,8 @@ pub const BASE_PER_HOUR: u32 = 200;
 
 impl DeliveryCapacity {
     /// The sum of `base` emails per hour and four times the project's hourly average over the last
-    /// 30 days, multiplied by the lowest penalty factor of the last hour, day and week; at least a
-    /// quarter of `base`.
+    /// 30 days, multiplied by the lowest penalty factor of the last hour, day and week, but at
+    /// least a quarter of `base`.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     pub fn of(stats: &DeliveryStats, base: u32) -> Self {
         let base = f64::from(base);

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::{Millis, after};
 
-/// How long the table may contain the bodies of an email after they count as erased, not counting
+/// How long the table may still contain an email's bodies after they count as erased, apart from
 /// DynamoDB's own delay and failed changes of the expiry.
 pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 

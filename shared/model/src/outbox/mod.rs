@@ -54,7 +54,7 @@ use crate::team::invitation;
 
 /// How long a worker may take to render before another one may take over.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
-/// How long a worker may take to send. Afterwards, the outcome counts as unknown.
+/// How long a worker may take to send. After that, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// The maximum number of attempts to send; editing the content resets the count.
 pub const MAX_ATTEMPTS: usize = 5;
@@ -178,7 +178,7 @@ pub struct Source {
     /// in or `html` is set, text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// The theme around the email; if absent, none. In a built-in email, the default theme stands
+    /// The theme around the email; absent for none. In a built-in email, the default theme stands
     /// for the project's theme, which the worker looks up.
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.

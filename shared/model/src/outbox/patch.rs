@@ -141,8 +141,8 @@ impl OutboxEntry {
         if patch.is_empty() {
             return Ok(self);
         }
-        // A worker that is rendering loses its claim; one that is about to send finds the entry no
-        // longer queued.
+        // A worker that is rendering loses its claim; one that is about to send finds that the
+        // entry is no longer queued.
         match self.stage {
             Stage::Rendering { .. } => self.stage = Stage::Preparing,
             Stage::Queued => self.stage = Stage::Scheduled,

@@ -1,13 +1,13 @@
 //! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
 //! takes one token per recipient. It is sent as soon as the bucket has one of these tokens, and
 //! later emails wait until the missing tokens have been added. So even an email with more
-//! recipients than the bucket can hold is sent, and no project exceeds its rate for long.
+//! recipients than the bucket can hold is sent, yet no project exceeds its rate for long.
 //!
-//! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
-//! immediately, since people wait for their codes, but at most about twice the hourly rate is sent
-//! in any hour.
+//! A full bucket holds one hour of the project's rate. So after a quiet hour, emails are sent
+//! immediately, because people wait for their codes, but in any hour at most about twice the hourly
+//! rate is sent.
 //!
-//! Anyone can have a project send a code or a notice to an unverified address. Such an email, like
+//! Anyone can make a project send a code or a notice to an unverified address. Such an email, like
 //! every built-in email to an unverified address, also takes the same number of tokens from a
 //! second bucket, which refills half as fast and holds half an hour's refill. So half of the rate
 //! is reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
@@ -28,7 +28,7 @@ const STRANGERS: f64 = 0.5;
 /// The share of the strangers' hourly rate that may be sent in one burst, but at least one email.
 const BURST: f64 = 0.5;
 
-/// Recipients, as the quota distinguishes them.
+/// The two kinds of recipients that the quota distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
     /// Recipients of all emails other than those for [`Self::Strangers`].

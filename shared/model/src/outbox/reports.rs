@@ -2,8 +2,8 @@
 //! opens and clicks.
 //!
 //! Reports arrive late, in any order and more than once. So an entry keeps only the earliest time
-//! of each kind, which does not depend on the order. The entry's status is the first of these that
-//! was reported: marked as spam, clicked, opened, bounced, delivered, delayed.
+//! of each kind, which does not depend on the order. The entry's status is the first in this list
+//! that was reported: marked as spam, clicked, opened, bounced, delivered, delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;

@@ -60,8 +60,8 @@ pub enum Stage {
         at: Millis,
         /// Why the email is not sent.
         reason: SkippedReason,
-        /// When rendering began; absent if it did not. May also be absent for a completely rendered
-        /// entry, because [`RenderedEmail`] has that time too.
+        /// When rendering began; absent if it did not. May also be absent if rendering was
+        /// completed, because [`RenderedEmail`] has that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, if the entry was skipped during the attempt or

@@ -146,8 +146,8 @@ const fn stays(by: Move, from: &'static [Status]) -> Transition {
     line(by, from, &[])
 }
 
-/// Every transition between statuses. A status is final if workers and callers have no move from
-/// it: only reports from the mail service can still change such an entry.
+/// Every transition between statuses. A status is final if neither workers nor callers have a move
+/// from it: only reports from the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),
@@ -170,7 +170,7 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::Patch, &[Queued], &[Queued, Scheduled, Preparing, Paused]),
     line(Move::Patch, &[ServerError], &[ServerError, Preparing, Paused]),
     line(Move::Cancel, &[Paused, Preparing, Rendering, RenderError, Scheduled, Queued, ServerError], &[Skipped]),
-    // A report may arrive before the worker has recorded that the email was sent. It also settles
+    // A report may arrive before the worker has recorded that the email was sent. It also resolves
     // an unknown outcome.
     line(Move::Report(ReportKind::Accepted), &[Sending, ServerError, Sent], &[Sent]),
     stays(Move::Report(ReportKind::Accepted), &[DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam]),
@@ -249,7 +249,8 @@ mod tests {
         }
     }
 
-    /// Once sent or bounced, an email only collects reports; a skipped one never changes again.
+    /// Once an email is sent or has bounced, it only collects reports; a skipped one never changes
+    /// again.
     #[test]
     fn only_reports_leave_a_final_status_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];

@@ -1,5 +1,5 @@
-//! Random walks through the statuses of an entry. Whatever callers, workers and the mail service
-//! do, in any order, every step is a permitted transition, and an email is sent at most once.
+//! Random walks through the statuses of an entry. Whatever callers, workers and the mail service do
+//! and in whatever order, every step is a permitted transition, and an email is sent at most once.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -198,7 +198,7 @@ proptest! {
         prop_assert!(walk(&steps)? <= 1);
     }
 
-    /// If a worker performs every due step, every entry reaches a state in which no step is due.
+    /// If a worker performs every due step, every entry ends in a state without due steps.
     #[test]
     fn an_undisturbed_entry_reaches_a_state_in_which_no_step_is_due(steps in prop::collection::vec(step(), 0..30)) {
         let (mut entry, mut now) = (entry(), at(0));

@@ -11,12 +11,12 @@ use crate::outbox::status::Move;
 use crate::outbox::{MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SendError, SkippedReason, Stage};
 
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
-/// KB, which must also hold the keys and the data that workers add later.
+/// KB, which must have room for the keys and for the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
 /// How long the mail service may refuse all emails before an email is given up, in milliseconds.
 const UNAVAILABLE_TIMEOUT: Millis = 24 * HOUR;
-/// Refusals further apart than this are not consecutive: in between, the email waited for something
-/// else, such as its project's quota or a pause.
+/// Refusals further apart than this are not consecutive: in between, the email was waiting for
+/// something else, such as its project's quota or the end of a pause.
 const APART: Millis = 6 * HOUR;
 /// The maximum length of each text about a failure, in characters.
 const MAX_FAILURE_TEXT: usize = 1_000;
@@ -53,8 +53,8 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in the texts about the failure, since the mail service's answer may quote the
-    /// email, and only then shortens them: part of a code would not be recognized.
+    /// Masks codes in the texts about the failure, because the mail service's answer may quote the
+    /// email. Shortens the texts only afterwards: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
         let hidden = |failure: SendError| SendError { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
@@ -175,8 +175,8 @@ impl OutboxEntry {
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
-    /// rendering → preparing, sending → queued: only if the worker has certainly stopped and the
-    /// email was not sent.
+    /// rendering → preparing, sending → queued; only if it is certain that the worker has stopped
+    /// and the email was not sent.
     pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
         let stage = match self.stage {
             Stage::Rendering { .. } => Stage::Preparing,
@@ -225,8 +225,8 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// for as many seconds as the mail service has accepted no emails, but at least 40 and at most
-    /// 400; of consecutive refusals, only the first and the last are kept.
+    /// as many seconds as the mail service has gone without accepting emails, but at least 40 and
+    /// at most 400; of a run of refusals, only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut SendError) -> Option<f64> {
         let counts = |failure: &SendError| failure.class != SendError::NOT_NOW;
         if counts(failure) {

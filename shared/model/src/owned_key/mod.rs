@@ -3,8 +3,8 @@
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended (expired or
-//! revoked) keys stay visible for at most [`ENDED_FOR`]. Adding a key drops keys that ended earlier
-//! and, if many ended keys are left, those created first.
+//! revoked) keys stay visible for at most [`ENDED_FOR`]. When a key is added, keys that ended
+//! earlier are dropped and, if many ended keys are left, so are those created first.
 
 pub mod owner;
 pub mod text;
@@ -28,7 +28,7 @@ pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
 /// first are dropped first; those replaced by a rotation are kept until their end.
 const MAX_ENDED: usize = 25;
 /// How long a revoked or expired key is listed. After that, it is dropped when another key is
-/// added, or earlier, if more than `MAX_ENDED` keys have ended.
+/// added, or earlier if more than `MAX_ENDED` keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -149,13 +149,13 @@ impl OwnedKey {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
     }
 
-    /// Ends the key at a time, unless it expires earlier: a new key replaces it.
+    /// Ends the key, which a new one replaces, at `end` unless it expires earlier.
     pub fn replace(&mut self, end: Timestamp) {
         self.expires_at = Some(self.expires_at.map_or(end, |time| time.min(end)));
         self.is_replaced = true;
     }
 
-    /// Revokes the key. A key already revoked keeps the time of its revocation.
+    /// Revokes the key. A key that was already revoked keeps the time of its revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
@@ -209,8 +209,8 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
-    /// Changes when a key expires. One that has expired or been replaced counts again, unless it
-    /// does not live longer than before.
+    /// Changes when a key expires. If a key that has expired or been replaced now lives longer, it
+    /// counts again.
     pub fn set_expiry(&mut self, id: OwnedKeyId, expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), KeyCountRefusal> {
         let others = self.0.iter().filter(|key| key.id != id && key.is_counted(now)).count();
         let Some(key) = self.get_mut(id) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The maximum of keys, and what counts towards it.
+//! The maximum number of keys, and what counts towards it.
 
 use wire::id::UserId;
 

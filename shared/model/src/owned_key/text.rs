@@ -166,7 +166,7 @@ mod tests {
         let key = key(false);
         let upper = key.text().to_uppercase();
         assert!(KeyText::parse(&upper).is_err());
-        // A correct checksum does not excuse a wrong flag, type or prefix.
+        // A wrong flag, type or prefix is refused even if the checksum is right.
         for (from, to) in [("team1", "team3"), ("team1", "them1"), ("sk_", "xx_")] {
             let body = key.text()[..LENGTH - 8].replacen(from, to, 1);
             assert!(KeyText::parse(&format!("{body}{}", checksum(&body))).is_err(), "{to}");

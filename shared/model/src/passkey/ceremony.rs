@@ -95,7 +95,7 @@ impl<R: DeserializeOwned> Response<R> {
 /// The user claimed by an authentication response, without proof: the one in its `userHandle` or,
 /// if that is `null` or absent, the known `owner`. Authenticators that do not store a passkey's
 /// user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than `owner`,
-/// or if there is neither.
+/// or if there is neither a claim nor an `owner`.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -151,8 +151,8 @@ pub fn register(
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
 /// refuses a response with a changed flag. But updates of password managers have changed it, and a
-/// refusal would lock the user of such a passkey out permanently. The signature covers the flag, so
-/// only the holder of the same key can change it: the new value is recorded.
+/// refusal would permanently lock out the user of such a passkey. The signature covers the flag, so
+/// only the holder of the key can change it, and the new value is recorded.
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<AssertionResponse>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {

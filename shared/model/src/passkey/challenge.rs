@@ -12,14 +12,13 @@ use crate::code::{Code, CodeRefusal};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
-/// How long a challenge is valid: the 60 seconds in which the browser asks the user, and five more
-/// for the requests.
+/// How long a challenge is valid: 60 seconds for the browser's prompt, plus five for the requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long an autofill challenge is valid: it waits in a form until the user picks a passkey.
+/// How long an autofill challenge is valid. It waits in a form until the user picks a passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. It is found with a code that nobody types, so attempts are
-/// not counted.
+/// A challenge, as stored in the table. It is looked up by a code that nobody types, so attempts
+/// are not counted.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {

@@ -12,10 +12,10 @@ use crate::user::User;
 /// A placeholder for the relying party id; published SDKs replace it with the page's host.
 pub const RP_ID_PLACEHOLDER: &str = "THIS_VALUE_WILL_BE_REPLACED.example.com";
 
-/// How long the browser asks the user, in milliseconds.
+/// How long the browser prompts the user, in milliseconds.
 const TIMEOUT: u32 = 60_000;
 
-/// The name of an account with neither a name nor an address.
+/// The name shown for an account with neither a name nor an address.
 const NAMELESS: &str = "Account";
 
 /// The options of a registration. `rp_id` must be configured in the project; without it, the

@@ -1,10 +1,10 @@
 //! Where a project's passkeys work: on its trusted origins, for the page's host or a relying party
 //! id configured in the project.
 //!
-//! A browser lets a page use the passkeys of its own host, of its parent domains, and of another
-//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). Everything that
-//! a client claims is checked: the origin must be permitted for redirect URLs, and a relying party
-//! id other than the host of the origin must be configured.
+//! A browser lets a page use the passkeys of its own host, of its parent domains, and of any domain
+//! that lists the page's origin (related origins, WebAuthn Level 3, §5.11). Everything that a
+//! client claims is checked: the origin must be permitted for redirect URLs, and a relying party id
+//! other than the host of the origin must be configured.
 
 use url::{Host, Url};
 
@@ -22,7 +22,7 @@ impl Project {
     /// address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, OriginRefusal> {
         let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
-        // A string that only begins with an origin is not an origin.
+        // A string that merely begins with an origin is not an origin.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
         match (url.url().host(), host) {

@@ -102,7 +102,7 @@ fn fields_that_are_null_or_absent_do_not_matter() {
             fields.remove("userHandle");
             fields.extend(absent.clone().map(|null| ("userHandle".to_owned(), null)));
             assert!(authenticate(&project(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
-            // Optional fields must be correct if present.
+            // Optional fields, if present, must be correct.
             for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
                 let mut wrong = response.clone();
                 wrong[field] = value;

@@ -20,8 +20,8 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether the default permissions let team members invite people to their team. If not, a
-    /// member needs another permission that confers `$invite_members`.
+    /// Whether the default permissions let team members invite people to their team. If not,
+    /// members need another permission that confers `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }
@@ -140,8 +140,9 @@ impl Rbac {
     }
 
     /// The permissions after a configuration has defined exactly `described`. A missing permission
-    /// is set aside with its grants, and no longer granted by default. One that was set aside is
-    /// restored with its grants. Fails with the id of the refused permission and the reason.
+    /// is set aside with its grants, and is no longer granted by default. One that was set aside
+    /// and is defined again is restored with its grants. Fails with the id of the refused
+    /// permission and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, PermissionSettings>) -> Result<Self, (PermissionId, Refusal)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));
@@ -297,8 +298,8 @@ impl Rbac {
     }
 
     /// The permissions conferred by these grants; if `recursive`, with all that they contain. While
-    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it is conferred by a
-    /// grant that is not a default of team members.
+    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it comes from a grant
+    /// other than the defaults of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let mut granted = self.expand(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {

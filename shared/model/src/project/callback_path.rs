@@ -3,12 +3,12 @@
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Whether this URL is a callback of OAuth providers on a deployment of this service. The operation
-/// there sends the code in the query to the provider named in the path, which may be any project's
-/// own provider. So using the URL as an app's callback would give the app's codes away.
+/// Whether this URL is the callback for OAuth providers on a deployment of this service. The
+/// operation at that URL sends the code in the query to the provider named in the path, which may
+/// be any project's own provider. Used as an app's callback, it would give the app's codes away.
 ///
 /// The host does not matter: a deployment has several, possibly with a path prefix. Spellings that
-/// a proxy might correct count too.
+/// a proxy might normalize count too.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let mut segments: Vec<&str> = Vec::new();

@@ -48,8 +48,8 @@ impl EmailInput {
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, deployment)?;
-                // A sender permitted when it was set can be kept; while it is no longer permitted,
-                // emails come from the deployment's own address.
+                // A sender that was permitted when it was set may stay; if it no longer is, emails
+                // come from the deployment's own address.
                 let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
                 if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
                     return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));

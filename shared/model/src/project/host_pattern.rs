@@ -5,12 +5,12 @@ use url::Host;
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern. Each wildcard takes a pass over the host, in every
-/// request with a URL, and hosts have few labels.
+/// The maximum number of wildcards in a pattern. In every request with a URL, each wildcard takes a
+/// pass over the host. Hosts have few labels, so more wildcards are not needed.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
 /// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a
-/// host in this form, however people write it. A string without such a form stays as it is.
+/// host in this form, however people write it. A string that has no such form stays as it is.
 pub(crate) fn ascii_form(host: &str) -> String {
     if host.is_ascii() {
         return host.to_ascii_lowercase();
@@ -18,8 +18,8 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The form of a pattern's host in URLs: an IP address or a percent-encoded name has several
-/// spellings, and only one would match.
+/// The form that a pattern's host has in URLs: an IP address or a percent-encoded name has several
+/// spellings, only one of which would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);
@@ -47,10 +47,10 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 /// characters except dots. A pattern from an earlier version with too many wildcards matches
 /// nothing.
 ///
-/// The time grows only with the product of both lengths, and hosts are short. So no project's
-/// patterns can slow down the requests of other projects in the same process.
+/// The time grows only with the product of both lengths, and hosts are short. So a project's
+/// patterns cannot slow down the requests of other projects in the same process.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    // Every part of a pattern stands for at least one character.
+    // Every part of a pattern stands for one or more characters.
     let min = pattern.len() - pattern.matches("**").count();
     if host.len() > MAX_HOST || min > host.len() || has_too_many_wildcards(pattern) {
         return false;
@@ -103,7 +103,7 @@ mod tests {
         assert!(has_mixed_label("mün*.example") && !has_mixed_label("*.münchen.example") && !has_mixed_label("pr-*.example"));
     }
 
-    /// A matcher that tries every length for each wildcard would never finish.
+    /// A matcher that tried every length for each wildcard would never finish.
     #[test]
     fn many_wildcards_take_no_longer_than_one() {
         let (wildcards, host) = ("*a".repeat(MAX_WILDCARDS - 1), "a".repeat(253));

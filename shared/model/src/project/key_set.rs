@@ -1,5 +1,5 @@
-//! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
-//! may later replace a single key.
+//! Sets of API keys: the keys of a set are created and revoked, and expire, together. Only the
+//! gateway may later replace a single key.
 //!
 //! A key is shown only once, when it is created. The set keeps its last four characters, so that
 //! people can tell the keys apart.
@@ -113,7 +113,8 @@ impl KeySet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySetCountRefusal;
 
-/// The set to delete before one is added to these: beyond the maximum, the one that ended first.
+/// The set to delete before another is added to these: the one that ended first, if the maximum is
+/// reached.
 pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, KeySetCountRefusal> {
     if sets.len() < MAX_SETS {
         return Ok(None);

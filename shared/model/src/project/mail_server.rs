@@ -2,7 +2,7 @@
 //!
 //! The server's password can be set but is never returned. Responses have [`HIDDEN_SECRET`] in its
 //! place, because published SDKs expect a value. A request with that value, or without a password,
-//! keeps the existing password, but only with the same host, port and user name. Any other server
+//! keeps the existing password, but only with the same host, port and user name. A different server
 //! or user name requires the password again, so that nobody can have it sent to a server under
 //! their control.
 

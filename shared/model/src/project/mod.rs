@@ -238,7 +238,7 @@ pub enum MergeStrategy {
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
-    /// The sign-in is refused, no matter who has verified the address.
+    /// The sign-in is refused, whoever has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
     /// A new account is created, without the address as a way to sign in.

@@ -1,6 +1,6 @@
 //! Redirects to native apps by their own URI schemes (RFC 8252 §7.1). Any app can register any
 //! scheme on a device, so a scheme is trusted only if it is one of the project's domains, and only
-//! in OAuth flows, where a code is useless without its PKCE verifier.
+//! in OAuth flows, in which a code is useless without its PKCE verifier.
 
 use url::Url;
 
@@ -8,8 +8,8 @@ use url::Url;
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
 /// Whether a scheme can belong to a native app: it has a dot, like a domain name in reverse order
-/// (RFC 8252 §8.4), or it is the published SDK's. This excludes `javascript` and all other schemes
-/// with a meaning for browsers.
+/// (RFC 8252 §8.4), or it is that of the published SDK. This excludes `javascript` and all other
+/// schemes with a meaning for browsers.
 pub(super) fn is_scheme(scheme: &str) -> bool {
     scheme.contains('.') || scheme == SDK_SCHEME
 }

@@ -50,8 +50,8 @@ pub enum UserVerification {
 }
 
 /// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a
-/// public suffix such as `com` or `co.uk`, since all sites below it could use its passkeys. `None`
-/// for any other text.
+/// public suffix such as `com` or `co.uk`, because all sites below it could use its passkeys.
+/// `None` for any other text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {

@@ -126,8 +126,8 @@ impl ProviderInput {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
-    /// The input with the existing values of fields that are absent and that a list of all
-    /// providers would clear: a new secret must not open a single-tenant app to all tenants.
+    /// The input, completed with the existing values of fields that a list of all providers would
+    /// clear: setting a new secret must not open a single-tenant app to all tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
@@ -176,8 +176,8 @@ impl ProviderInput {
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
-        // The secret is kept only if it would be sent to the same provider, so that nobody can have
-        // it sent elsewhere.
+        // The secret is kept only if it would go to the same provider, so that nobody can have it
+        // sent elsewhere.
         let is_same = |(old, _): &(&OAuthProvider, &seal::SealedText)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };

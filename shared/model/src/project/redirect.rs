@@ -1,5 +1,5 @@
-//! Which URLs a project's users may be redirected to. Open redirects leak codes, so a URL that is
-//! not clearly trusted is rejected.
+//! Which URLs a project's users may be redirected to. Open redirects leak codes, so a URL is
+//! rejected unless it is clearly trusted.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
@@ -67,7 +67,7 @@ impl RedirectUrl {
     }
 
     /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: the URL
-    /// that an app obtains when it removes the parameters added by a redirect.
+    /// that an app is left with after removing the parameters added by a redirect.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;
@@ -206,12 +206,12 @@ fn is_localhost(url: &Url) -> bool {
 enum Port {
     Any,
     Is(Option<u16>),
-    /// The scheme's default, because the pattern has no port.
+    /// The scheme's default port, because the pattern has none.
     Unnamed,
 }
 
-/// Whether an http URL has a loopback address. A pattern with such an address and no port trusts
-/// that address on any port: a native app listens on whatever port is free (RFC 8252 §7.3).
+/// Whether an http URL has a loopback address. If a pattern has such an address and no port, any
+/// port is trusted: a native app listens on whatever port is free (RFC 8252 §7.3).
 fn is_of_native_app(url: &Url) -> bool {
     url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
@@ -253,7 +253,7 @@ pub fn parse_domain(text: &str) -> Result<(), UrlRefusal> {
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
         return Err(UrlRefusal);
     }
-    // Hosts do not have encoded characters, and only a whole host can be decoded.
+    // A host must not contain encoded characters, and only a whole host can be decoded.
     if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(UrlRefusal);
     }

@@ -26,8 +26,8 @@ impl ProjectConfig {
         self.first_registrations.get(&provider.id).cloned().unwrap_or_else(|| provider.registration())
     }
 
-    /// Records the first registrations of providers in `old` that have changed or are gone. `path`
-    /// is for errors.
+    /// Records the first registrations of providers in `old` that have changed or been removed.
+    /// `path` is for errors.
     pub(crate) fn record_registrations(&mut self, path: &str, old: &[OAuthProvider]) -> Result<(), SettingRefusal> {
         for old in old {
             let now = self.oauth_providers.iter().find(|provider| provider.id == old.id);
@@ -98,11 +98,11 @@ mod tests {
         let second = with(first, std::slice::from_ref(&b));
         assert_eq!(issuer(&second), Some("https://b.test".to_owned()));
         assert_eq!(issuer(&with(second.clone(), std::slice::from_ref(&a))), None, "the first issuer is remembered");
-        // A provider removed and added again is the same only with the same issuer.
+        // A provider that was removed and added again is the same only if its issuer is.
         let gone = with(config(std::slice::from_ref(&a)), &[]);
         assert_eq!(issuer(&with(gone.clone(), std::slice::from_ref(&a))), None);
         assert_eq!(issuer(&with(gone, std::slice::from_ref(&b))), Some("https://b.test".to_owned()));
-        // Another client or setting does not change the issuer.
+        // Changing the client or a setting does not change the issuer.
         let client = with(config(std::slice::from_ref(&a)), &[provider("acme", "https://a.test", "2")]);
         assert_eq!((issuer(&client), client.first_registrations["acme"].client_id.as_str()), (None, "1"));
         // The issuer of a catalog provider is fixed.

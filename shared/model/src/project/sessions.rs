@@ -13,7 +13,7 @@ pub struct SessionSettings {
 }
 
 impl Default for SessionSettings {
-    /// 365 days, and 30 days without use.
+    /// 365 days in total, 30 days without use.
     fn default() -> Self {
         Self { max_age_seconds: 365 * 86_400, max_idle_seconds: 30 * 86_400 }
     }

@@ -1,5 +1,4 @@
-//! The source of a configuration's branch level. It tells people and tools where to change that
-//! level.
+//! The source of a configuration's branch level. Tells people and tools where to change that level.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

@@ -73,7 +73,7 @@ const MAX_PICTURE: usize = 2048;
 /// tenant. It looks like an address of the tenant, but has no mailbox.
 const GUEST: &str = "#EXT#";
 
-/// The provider's answer has no account id, or one that is empty or too long.
+/// The provider's answer does not contain an account id, or the id is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the provider's answer has no account id of 1 to {MAX_ID} bytes")]
 pub struct ProfileError;
@@ -131,8 +131,8 @@ fn is_true(value: &Value) -> bool {
 }
 
 impl Addresses {
-    /// The primary address, and whether it is verified. `None` if the answer is not such a list,
-    /// has no primary entry, or the primary address is invalid.
+    /// The primary address, and whether it is verified. `None` if the answer is not such a list or
+    /// has no primary entry, or if the primary address is invalid.
     pub fn primary(&self, answer: &Value) -> Option<(Email, bool)> {
         let list = answer.pointer(self.list)?.as_array()?;
         let primary = list.iter().find(|entry| entry.pointer(self.primary).is_some_and(is_true))?;

@@ -5,11 +5,11 @@
 //! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer that
 //! issued it and to the client that it was issued to, and must not be sent to any other.
 //!
-//! The project records a provider's first registration once the registration changes. Accounts of
-//! the first issuer do not store an issuer, like accounts from earlier versions, and tokens from
-//! earlier versions do not store a registration: both belong to the first one. For a provider
-//! configured by an earlier version, the first registration is its registration at the time of the
-//! update.
+//! The project records a provider's first registration once the registration changes. Accounts
+//! without a stored issuer are the first issuer's; this includes all accounts from earlier
+//! versions. Tokens from earlier versions have no stored registration, and belong to the first one.
+//! For a provider configured by an earlier version, the first registration is the one at the time
+//! of the upgrade.
 
 use serde::{Deserialize, Serialize};
 

@@ -11,11 +11,11 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long a provider need not be asked again about a token that it has issued or accepted. It is
-/// always asked about tokens without an expiry.
+/// How long a token that the provider has issued or accepted is trusted without asking again. About
+/// tokens without an expiry, the provider is always asked.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
-/// How long the provider's answer to a report, or a new short-lived token, serves further requests:
-/// no matter how often a client asks, the provider is called only a few times in this interval.
+/// How long the provider's answer to a report, or a new short-lived token, serves later requests:
+/// however often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for it.
@@ -39,7 +39,7 @@ pub struct ProviderTokens {
     /// replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// Until when no other request may refresh the access token, while one request refreshes it.
+    /// While one request is refreshing the access token: until when no other may.
     pub refreshing_until: Option<Timestamp>,
     /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
     /// both. Absent in tokens from earlier versions
@@ -59,7 +59,7 @@ pub struct Report {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
     /// Whether the answer holds for 30 seconds without asking again. After the first new token, the
-    /// provider is asked once more, as it may have revoked everything.
+    /// provider is asked once more, because it may have revoked everything.
     pub is_settled: bool,
 }
 
@@ -73,14 +73,14 @@ pub struct NewTokens {
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether the tokens replace tokens with further scopes: true if the flow was begun to link
-    /// the account, or with a `provider_scope`.
+    /// Whether the tokens replace tokens with more scopes: true if the flow began to link the
+    /// account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }
 
 impl ProviderTokens {
-    /// Whether this provider's tokens permit everything that the wanted scopes would. Scopes are
+    /// Whether this provider's tokens permit everything that the wanted scopes do. Scopes are
     /// separated by spaces or commas ([`catalog::scopes`]).
     pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
@@ -117,7 +117,7 @@ impl ProviderTokens {
         self.refreshing_until.is_some_and(|until| until > now)
     }
 
-    /// Whether apps can still get an access token, as far as known without asking the provider.
+    /// Whether apps can still get an access token, as far as we know without asking the provider.
     fn is_usable(&self, now: Timestamp) -> bool {
         !self.is_revoked && (self.refresh.is_some() || self.expires_at.is_none_or(|end| end > now))
     }
@@ -140,8 +140,8 @@ impl NewTokens {
             return Some(new);
         }
         if old.is_refreshing(now) {
-            // The refresh token may be replaced at any moment. The request that refreshes it will
-            // store equally new tokens.
+            // The refresh token may be replaced at any moment, and the request that does so will
+            // store tokens just as new.
             return self.replaces_wider.then_some(new);
         }
         new.refresh.clone_from(&old.refresh);

@@ -33,8 +33,8 @@ pub struct Session {
     pub last_used_at: Timestamp,
     /// When the session ends.
     pub expires_at: Timestamp,
-    /// The user's `session_epoch` when the session began. Raising the user's epoch ends all
-    /// sessions except the user's `kept_session`.
+    /// The user's `session_epoch` when the session began. Raising the epoch ends all of the user's
+    /// sessions except `kept_session`.
     pub epoch: u64,
     /// Whether someone else uses the session on behalf of the user.
     #[serde(default)]
@@ -51,7 +51,7 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
-/// The limits that a session derived from another one must not exceed.
+/// The limits for a session derived from another one.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
@@ -124,8 +124,8 @@ impl Session {
     }
 
     /// Whether a credential set up at `since` may be used to reauthenticate in this session; `None`
-    /// counts as before every session. Someone who stole the session may have added a credential
-    /// after the last authentication.
+    /// counts as earlier than every session. Someone who stole the session may have added a
+    /// credential after the last authentication.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
@@ -137,8 +137,8 @@ impl Session {
     }
 
     /// The authentication methods of the session after another authentication. The methods in `amr`
-    /// replace the earlier ones, except [`Amr::Mfa`], which a session keeps. A session in which the
-    /// user had proved nothing still rests on the server's word after one factor is proved.
+    /// replace the earlier ones, except [`Amr::Mfa`], which a session keeps. If the user had proved
+    /// nothing in the session, it still rests on the server's word after one factor is proved.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {

@@ -39,7 +39,7 @@ pub fn older_selector(session: SessionId) -> String {
 }
 
 /// The selector in a refresh token from an earlier version; `None` if the token does not begin with
-/// 19 hexadecimal digits, which is the case for nearly all still older tokens.
+/// 19 hexadecimal digits, as is the case for nearly all tokens that are older still.
 pub fn older_selector_in(token: &SecretString) -> Option<&str> {
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))
 }

@@ -13,7 +13,7 @@ pub struct Senders {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Others {
     Any,
-    /// Addresses, and domains without an `@`. A domain does not include its subdomains.
+    /// Addresses, and domains without an `@`. A domain does not cover its subdomains.
     Listed(Vec<String>),
 }
 

@@ -17,8 +17,8 @@ use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// How long a flow and its cookie are kept after that. Users who return late are sent back to the
-/// app with an error, rather than stranded on a page of the API.
+/// How long a flow and its cookie are kept after that, so that users who return late are sent back
+/// to the app with an error instead of being stranded on a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
@@ -142,11 +142,11 @@ pub struct RequestedAccess {
 
 impl RequestedAccess {
     /// The access that a flow requests from a provider of the catalog, or from another issuer with
-    /// or without the scope `offline_access`. A flow that links an account or wants further scopes
-    /// also requests a refresh token.
+    /// or without the scope `offline_access`. A flow that links an account or wants additional
+    /// scopes also requests a refresh token.
     ///
-    /// Only such a flow may cause the provider to ask for consent again: some providers ask
-    /// administrators, some ask at each sign-in.
+    /// Only such a flow may make the provider ask for consent again: some providers ask
+    /// administrators, others ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
@@ -162,7 +162,7 @@ impl RequestedAccess {
     }
 }
 
-/// Whether a flow only signs the user in, without asking for further scopes or a refresh token.
+/// Whether a flow only signs the user in, without asking for additional scopes or a refresh token.
 pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
     purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
 }

@@ -72,7 +72,7 @@ impl Situation<'_> {
     /// Decides what to do with the provider account.
     pub fn decide(&self) -> Result<Decision, Refusal> {
         match (self.purpose, self.flow_user, self.account_owner) {
-            // The user is already signed in; this flow requests more of the provider's scopes.
+            // The user is already signed in, and this flow requests additional scopes.
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
         let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken.clone() };
         assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
-        // The strategy also decides if nobody has proved the address here.
+        // The strategy also decides when nobody has proved the address here.
         for (strategy, wanted) in [
             (MergeStrategy::LinkMethod, Ok(Decision::TakeOver(world.ada))),
             (MergeStrategy::RaiseError, Err(Refusal::EmailTaken { would_work_if_verified: false })),

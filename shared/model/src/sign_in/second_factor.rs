@@ -86,7 +86,7 @@ impl MfaAttempt {
         }
     }
 
-    /// Whether the user's epochs have not changed since the sign-in began.
+    /// Whether the user's epochs are the same as when the sign-in began.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }

@@ -2,9 +2,9 @@
 //! together.
 //!
 //! The work of a condition is an upper bound computed from its text alone (`sign_up::cost`), not
-//! from the sign-up: otherwise, a long enough address could cause a rule that rejects it to be
-//! skipped. So which rules are skipped is known when the rules are set, and is the same for every
-//! sign-up.
+//! from the sign-up: otherwise, a sufficiently long address could cause the rule that rejects it to
+//! be skipped. So it is known when the rules are set which of them are skipped, and this is the
+//! same for every sign-up.
 
 /// The maximum number of steps for a project's rules together. A step is about a tenth of a
 /// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take

@@ -1,4 +1,4 @@
-//! Conditions stay within their bounds, and rules together stay within the budget.
+//! Conditions stay within their bounds, and all rules together within the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ fn a_condition_cannot_multiply_its_work() {
     for condition in [
         each("x + x"),
         nested.clone(),
-        // The check has no address, but sign-ups do.
+        // The check runs without an address, but sign-ups have one.
         format!(r#"email == "" || {nested}"#),
         format!("true ? true : {nested}"),
         "[[1].map(x, x)].all(y, true)".to_owned(),
@@ -53,7 +53,7 @@ fn a_condition_cannot_multiply_its_work() {
         format!(r#"email.matches("{}")"#, "()".repeat(500)),
         format!("[{}].exists(p, email.matches(p))", vec!["'a'"; 100].join(",")),
         format!("[{}].all(x, {} == '')", vec!["email"; 100].join(","), vec!["x"; 300].join("+")),
-        // Parsing these would take twenty milliseconds, or five.
+        // Parsing these would take twenty and five milliseconds.
         format!("email{} == ''", ".b()".repeat(500)),
         format!("email{} == ''", ".b() // a\n".repeat(200)),
         format!("{}true{}", "[1].all(x, ".repeat(90), ")".repeat(90)),
@@ -95,7 +95,7 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     assert_eq!(check(&off), Ok(()));
 }
 
-/// A rule that is cheap enough for the shortest address is not too expensive for the longest one.
+/// A rule that is cheap enough for the shortest address is cheap enough for the longest one.
 #[test]
 fn which_rules_are_skipped_does_not_depend_on_the_sign_up() {
     let rules = [rule("first", 9, &third('a')), rule("second", 8, r#"email.endsWith(".evil.test")"#)];

@@ -49,7 +49,7 @@ impl RuleRefusal {
 }
 
 /// Validates rules to be set together, and evaluates each condition once. Fails with the position
-/// of the invalid rule, which may be invalid only because of the rules evaluated before it.
+/// of the invalid rule, which may be invalid only because of rules evaluated before it.
 pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, RuleRefusal)> {
     let mut ids = HashSet::new();
     for (position, rule) in rules.iter().enumerate() {

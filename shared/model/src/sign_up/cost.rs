@@ -1,9 +1,9 @@
 //! An upper bound on the work of a condition, from its text alone: the sum over the nodes of its
-//! syntax tree, each with the bytes that it reads or copies. Values have bounds too, because
-//! operators such as `+` make longer ones.
+//! syntax tree, each with the bytes that it reads or copies. Values are bounded too, because
+//! operators such as `+` make them longer.
 //!
 //! Macros such as `map` and `exists` multiply the work of their body, and would do so again and
-//! again if nested or chained. So a macro may be neither in the body nor in the list of another
+//! again if nested or chained. So a macro must be neither in the body nor in the list of another
 //! macro.
 
 use cel::IdedExpr;
@@ -22,7 +22,7 @@ const BYTES_PER_NODE: usize = 256;
 const VALUE: u64 = 24;
 /// The longest text of a number, in bytes.
 const MAX_NUMBER: u64 = 400;
-/// The maximum nesting of a condition: evaluation takes stack for each level.
+/// The maximum nesting of a condition: every level takes stack space during evaluation.
 const MAX_DEPTH: usize = 200;
 
 /// The longest address or domain visible to conditions, in bytes.
@@ -80,8 +80,8 @@ pub(crate) struct Cost {
     pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
-    /// Why one of the condition's regular expressions is invalid, if so. An evaluation that does
-    /// not use it still has a result.
+    /// Why one of the condition's regular expressions is invalid; absent if all are valid. An
+    /// evaluation that does not use it still has a result.
     pub(crate) invalid: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The regular expressions of conditions. Literals are compiled once; others, such as an element of
-//! a list, when they are used.
+//! The regular expressions of conditions. Literals are compiled once, others, such as an element of
+//! a list, on use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const COMPILED_PER_STEP: usize = 64;
 /// The steps of parsing a byte of a regular expression.
 const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
-/// state, so a smaller one would be tried in vain.
+/// state, so trying a smaller one would be futile.
 const MIN_PER_BYTE: usize = 16;
 /// How many pairs of a compiled byte and a byte of the text are compared in one step. Each byte of
 /// the text visits each state at most once.

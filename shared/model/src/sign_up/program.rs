@@ -1,5 +1,6 @@
-//! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time, regardless of the rules. A rule that exceeds the budget left by earlier rules is skipped.
+//! A project's rules, compiled under one `Budget`, so that an evaluation takes a bounded amount of
+//! processor time, whatever the rules. A rule that exceeds the budget left by earlier rules is
+//! skipped.
 
 use std::sync::{Arc, LazyLock};
 
@@ -36,7 +37,7 @@ pub struct Program {
 
 struct CompiledCondition {
     expression: IdedExpr,
-    /// Why one of the condition's regular expressions is invalid, if so.
+    /// Why one of the condition's regular expressions is invalid; absent if all are valid.
     invalid: Option<String>,
 }
 
@@ -50,8 +51,8 @@ pub enum Status {
     /// The rule is disabled.
     Disabled,
     /// The condition cannot be evaluated for this sign-up, or would exceed the budget; the
-    /// condition then counts as false. When the rule was set, the condition was checked with sample
-    /// values only, or by an earlier version.
+    /// condition then counts as false. When the rule was set, the condition was checked only with
+    /// sample values, or only by an earlier version.
     Error(String),
 }
 
@@ -129,7 +130,7 @@ impl Program {
         statuses
     }
 
-    /// The first rule that cannot be evaluated, and why; its regular expressions must be valid even
+    /// The first rule that cannot be evaluated, and why. Its regular expressions must be valid even
     /// if the evaluation does not use them.
     pub(crate) fn fault(&self, facts: &Facts) -> Option<(&SignUpRule, String)> {
         let context = self.context(facts);
@@ -159,7 +160,7 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<CompiledCondition, ConditionRefusal> {
-    // This is the maximum number of steps for parsing; only the result has the actual number.
+    // This is the maximum number of steps for parsing; the actual number is only known afterwards.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let max_steps = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(max_steps)?;

@@ -11,8 +11,8 @@
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores set by a server, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes are reported then and not at a sign-up. The rules of a project share one budget of work
-//! and memory (`budget`).
+//! mistakes show up then and not at a sign-up. The rules of a project share one budget of work and
+//! memory (`budget`).
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -67,9 +67,9 @@ pub struct RuleAction {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ActionType {
-    /// The user signs up; no further rule is evaluated.
+    /// The user signs up; no later rule is evaluated.
     Allow,
-    /// The sign-up is rejected; no further rule is evaluated.
+    /// The sign-up is rejected; no later rule is evaluated.
     Reject,
     /// The user is restricted, as if by an administrator, unless a later rule or the default action
     /// rejects the sign-up.
@@ -99,7 +99,7 @@ pub enum AuthMethod<'a> {
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
-    /// The user signs up with a passkey. No operation permits that, but administrators can test the
+    /// The user signs up with a passkey. No operation offers that, but administrators can test the
     /// rules with it.
     Passkey,
 }

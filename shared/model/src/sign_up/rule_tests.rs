@@ -183,9 +183,9 @@ fn conditions() -> impl Strategy<Value = String> {
 
 proptest! {
     /// One parser is generated from the language's grammar, the other is written by hand. For a
-    /// condition accepted by the generated parser, both give the same result. For a rejected one,
-    /// the hand-written parser gives no value either, unless the condition has alternating unary
-    /// operators (`-!!0`).
+    /// condition accepted by the generated parser, both give the same result. For one that it
+    /// rejects, the hand-written parser gives no value either, unless the condition has alternating
+    /// unary operators (`-!!0`).
     #[test]
     fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();

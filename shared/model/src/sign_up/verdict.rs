@@ -31,8 +31,8 @@ pub struct Verdict<'a> {
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Refusal;
 
-/// Evaluates rules in this thread. If other projects' requests wait for this thread, use
-/// [`Program::run`] in another thread, and then [`judge`].
+/// Evaluates rules in this thread. If requests of other projects would have to wait for this
+/// thread, use [`Program::run`] in another thread, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }

@@ -1,8 +1,8 @@
 //! Invitations to teams. A user may accept an invitation sent to one of the user's verified
 //! addresses: with its code or, if the address is confirmed
 //! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
-//! invitations. Someone who added a stranger's address to an account and got the stranger to click
-//! a link must not see or use invitations to that address.
+//! invitations. Someone who adds a stranger's address to an account, and gets the stranger to click
+//! a link, must not see or use invitations to that address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};

@@ -4,8 +4,8 @@
 //! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), a
 //! line or paragraph separator breaks it, and invisible characters make two different names look
 //! the same. Some invisible characters are part of correct spelling: Persian and the scripts of
-//! India use joiners, and emoji use joiners and selectors. They are permitted only where the
-//! spelling requires them.
+//! India use joiners, and emoji use joiners and selectors. They are permitted only where spelling
+//! requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -165,7 +165,7 @@ pub fn stripped(text: &str) -> String {
 /// this many characters, all of them permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
-    // A joiner at the new end may have belonged to a removed character.
+    // A joiner at the new end may belong to a character that was removed.
     stripped(&short)
 }
 
@@ -183,7 +183,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// A name for use in an email, changed so that mail programs do not turn it into a link. A word
+/// A name for use in an email, altered so that mail programs do not turn it into a link. A word
 /// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
 /// and after every dot, including East Asian ones, unless a space follows or the name ends.
 pub fn unlinked(name: &str) -> String {

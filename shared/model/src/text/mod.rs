@@ -1,5 +1,5 @@
-//! Rules for names, the storage of bytes, JSON and long texts, the comparison of texts in searches,
-//! and the schemas of responses in two forms.
+//! Rules for names; storing bytes, JSON and long texts; comparing texts in searches; the schemas of
+//! responses that have two forms.
 
 pub mod bytes;
 pub mod either;

@@ -26,12 +26,13 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
-/// late by the longest request, the largest difference between the clocks of instances, and the
-/// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
+/// late by the duration of the longest request, plus the largest difference between the clocks of
+/// instances, plus the minute over which failed sign-ins and proofs and rejected sign-ups are
+/// counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// How much later than its entries a link may be made: the table's stream keeps a change for a day,
-/// and the rest is for the work itself. A link may be later if no worker ran for that long, but
-/// also if someone removed the links that covered its entries before.
+/// and the rest is for the work itself. A later link may mean that no worker ran for that long, but
+/// also that someone removed the links that used to cover its entries.
 pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then takes about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
@@ -52,8 +53,8 @@ pub struct CoveredEntry {
 }
 
 impl CoveredEntry {
-    /// Whether this is the entry recorded in `before`, with a higher count. Only an entry's count
-    /// and expiry may ever change.
+    /// Whether this is the entry recorded in `before`, but with a higher count. Only an entry's
+    /// count and expiry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position
@@ -128,8 +129,8 @@ pub fn beginning(project: &ProjectId) -> Digest {
 }
 
 impl Link {
-    /// The link after `head`, or the first link of the project without a head. It covers these
-    /// entries of a day, which must be in chronological order.
+    /// The link after `head`, or the first link of the project without a head. Covers these entries
+    /// of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<CoveredEntry>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());

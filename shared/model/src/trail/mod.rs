@@ -61,7 +61,7 @@ pub struct Entry {
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The affected account's user, if any.
+    /// The user of the affected account, if there is one.
     pub user_id: Option<UserId>,
     /// Other targets: first those in the path, in its order, such as a team and then a permission
     /// in it.

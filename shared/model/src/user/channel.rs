@@ -1,9 +1,9 @@
 //! Contact channels: the effects of adding, changing and removing them.
 //!
 //! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most one
-//! primary channel. Removing a channel never makes another one primary or enables it for signing
-//! in: that is the user's choice. So a user may have no primary channel and no channel to sign in
-//! with, for example after signing up with a provider that reports no address.
+//! primary channel. Removing a channel never makes another one primary, and never enables another
+//! one for signing in: that is the user's choice. So a user may have no primary channel and no
+//! channel to sign in with, for example after signing up with a provider that reports no address.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -159,9 +159,9 @@ impl User {
     /// effect when the address is verified, with one exception. If the address of the sign-up is
     /// the only way to sign in, apart from the password, replacing it takes effect immediately, as
     /// if the account had been created with the new address, so that correcting a typo locks nobody
-    /// out. The exception does not apply to a verified address, which cannot be a typo, nor to an
-    /// account that ever had another way to sign in: otherwise, an intruder could replace the
-    /// address and become the owner by first proof.
+    /// out. The exception does not apply to a verified address, which cannot be a typo. Nor does it
+    /// apply to an account that ever had another way to sign in: otherwise, an intruder could
+    /// replace the address and, by being first to prove it, become the owner.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
@@ -178,7 +178,7 @@ impl User {
         }
     }
 
-    /// Removes a channel. If it was the primary one, the user then has no primary channel.
+    /// Removes a channel. If it was the primary one, the user no longer has one.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refusal> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;
         let before = self.clone();

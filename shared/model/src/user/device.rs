@@ -89,7 +89,7 @@ fn authenticators(user: &User) -> Vec<AuthenticatorId> {
 }
 
 impl Device {
-    /// Remembers the device that `user` proves the second factor with at `now`; `None` if the
+    /// Remembers the device on which `user` proves the second factor at `now`; `None` if the
     /// project does not permit it.
     pub fn remember(user: &User, token: &DeviceToken, settings: &SecondFactorSettings, place: &Place, now: Timestamp) -> Option<Self> {
         Some(Self {
@@ -107,7 +107,7 @@ impl Device {
     }
 
     /// Whether the device stands in for the second factor of `user` at `now`. If the project
-    /// shortens the time, devices remembered earlier are forgotten earlier too.
+    /// shortens the time, devices that are already remembered are forgotten earlier too.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);

@@ -71,7 +71,7 @@ impl Enrolment {
         TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)
     }
 
-    /// Whether `user` is setting up this app, and the user's epochs have not changed since.
+    /// Whether `user` is setting up this app, and the user's epochs are the same as at the start.
     pub fn is_of(&self, user: &User) -> bool {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }

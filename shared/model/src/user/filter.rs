@@ -29,7 +29,7 @@ impl UserFilter {
         self.words.as_ref().or(self.beginning.as_ref()).and_then(|search| UserId::parse(&search.text()).ok())
     }
 
-    /// Whether the filter's flags include this user, regardless of the text to search for.
+    /// Whether the filter's flags include this user, whatever the text to search for.
     pub fn shows(&self, user: &User, config: &ProjectConfig) -> bool {
         match user.restricted_reason(config) {
             _ if self.only_anonymous => user.is_anonymous,

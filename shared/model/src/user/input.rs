@@ -158,8 +158,8 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
-            // A program that imports users cannot ask them for other names, so forbidden characters
-            // are removed.
+            // A program that imports users cannot ask them for another name, so forbidden
+            // characters are removed.
             if fields.contains_key("password_hash")
                 && let Some(Json::String(name)) = fields.get_mut("display_name")
             {
@@ -233,7 +233,7 @@ impl<F: Fields> ToSchema for UserBody<F> {
     }
 }
 
-/// The body of a change to the current user, whose fields depend on the caller's access level.
+/// The body of a change to the current user; its fields depend on the caller's access level.
 pub struct CurrentUserBody(Json);
 
 impl CurrentUserBody {

@@ -53,8 +53,8 @@ use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
-/// The maximum number of contact channels of a user. It keeps the item far below DynamoDB's 400 KB,
-/// and the claims of all addresses within one transaction.
+/// The maximum number of contact channels of a user. Keeps the item far below DynamoDB's 400 KB,
+/// and lets the claims of all addresses fit into one transaction.
 pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
 /// The number of consecutive wrong passwords, over any period, after which the account no longer
 /// accepts passwords (SP 800-63B-4, §3.2.2).
@@ -81,8 +81,8 @@ pub struct User {
     pub channels: Vec<Channel>,
     /// The hash of the password.
     pub password: Option<Hash>,
-    /// When a signed-in user last set a password for an account without one; absent if never. All
-    /// other ways to set a password, except the sign-up of an anonymous user, end the user's other
+    /// When a signed-in user last set a password for an account without one; absent if never. Every
+    /// other way to set a password, except the sign-up of an anonymous user, ends the user's other
     /// sessions.
     pub first_password_at: Option<Timestamp>,
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
@@ -142,8 +142,8 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of credentials since which no way to sign in has been lost: the epoch at the
-    /// sign-up or when a mistyped address was last corrected, raised with each new password.
+    /// The credential epoch since which no way to sign in has been lost: the epoch at the sign-up,
+    /// or when a mistyped address was last corrected; raised with each new password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
@@ -155,7 +155,7 @@ pub struct User {
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The session that survived the last increment of the session epoch, if any.
+    /// The session that survived the last increment of the session epoch, if one did.
     pub kept_session: Option<SessionId>,
     /// The user's teams whose members need a second factor, as of when the user last joined a team,
     /// signed in or refreshed an access token.
@@ -183,7 +183,7 @@ pub struct Channel {
     /// has verified it, or a server has declared it verified.
     pub is_verified: bool,
     /// Whether a verified address is still unproved: its verification code was redeemed without a
-    /// session of the account, so the recipient of its emails need not be the person using the
+    /// session of the account, so whoever receives its emails may not be the person using the
     /// account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
@@ -272,8 +272,8 @@ impl User {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user, to change it or to
-    /// reauthenticate, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user (to change it or to
+    /// reauthenticate) after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }

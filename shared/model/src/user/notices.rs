@@ -13,8 +13,8 @@ pub const AT_ONCE: u32 = 4;
 
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
-/// The maximum number of ranges of undone changes in an account. Beyond it, the two oldest ranges
-/// are merged, which also invalidates the links of the changes between them.
+/// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
+/// ranges are merged, which also invalidates the links of the changes between them.
 const MAX_UNDONE: usize = 20;
 
 /// The maximum number of released addresses that are remembered.
@@ -83,8 +83,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut RecentNotices> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Only kinds with quota left are counted, so that the other kinds can still get a
-            // notice at the end of the hour.
+            // Only kinds with quota left are counted, so that the others can still get a notice at
+            // the end of the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {
@@ -110,7 +110,7 @@ impl Notices {
         }
     }
 
-    /// Notes that the recipient of an address's emails removed the address from the account.
+    /// Records that the recipient of an address's emails removed the address from the account.
     pub(crate) fn release(&mut self, email: Email) {
         self.released.retain(|released| *released != email);
         self.released.push(email);
@@ -119,7 +119,7 @@ impl Notices {
         }
     }
 
-    /// Invalidates all links, because the account may have a new owner. The next number is used up
+    /// Invalidates all links, because the account may have a new owner. Uses up the next number
     /// too, because links in notices about sign-ins have that number.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();

@@ -5,7 +5,7 @@
 //! credential epoch in which it was created, and a session, except a kept one, only in its session
 //! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
 //! version condition, so each transition below happens completely or not at all. Codes and sessions
-//! from before the transition have an older epoch.
+//! from before it have an older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
@@ -113,7 +113,7 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account's credential epoch has not changed since the code was created.
+    /// Whether the account's credential epoch is the same as when the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
@@ -196,11 +196,11 @@ impl User {
     /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
-    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
-    /// address claimed by a client at sign-up stays unproved, and so does the first verified
-    /// address of the account. A further address counts as proved, but not as confirmed. If it
-    /// stayed unproved, someone who added it with a stolen session could become the owner of the
-    /// account with it, and the links in the notices to the owner would become invalid.
+    /// If a stranger redeemed the code, we do not know whether the recipient uses the account. So
+    /// an address that a client claimed at sign-up stays unproved, and so does the account's first
+    /// verified address. A further address counts as proved, but not as confirmed: if it stayed
+    /// unproved, someone who added it with a stolen session could use it to become the owner of the
+    /// account, and the links in the notices to the owner would become invalid.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -241,7 +241,7 @@ impl User {
     }
 
     /// Invalidates every code made so far, because the password was set or sessions were ended. No
-    /// way to sign in is lost, so the account still counts as having the address it began with
+    /// way to sign in is lost, so the account is still considered to have the address it began with
     /// ([`Self::began_with`]).
     pub fn renew_epoch(&mut self) {
         let began = self.began_epoch == self.credential_epoch;
@@ -275,7 +275,7 @@ impl User {
     }
 
     /// Whether an unverified channel is the address the user signed up with, or the user's
-    /// correction of it. If any way to sign in had been lost since, the epoch would have been
+    /// correction of it. If the user had lost a way to sign in since, the epoch would have been
     /// raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional

@@ -79,10 +79,11 @@ fn a_verification_without_a_session_settles_nothing() {
     assert_eq!(taken.channels.len(), 1);
     assert_eq!(kept.prove(&ada, Prover::Creator, id()), Some(Proof::Confirmed));
     assert_eq!(kept.prove(&ada, Prover::Stranger, id()), Some(Proof::Known));
-    // A further verification in a session of the account settles it; a proved address stays proved.
+    // Verifying it again in a session of the account settles the matter; a proved address stays
+    // proved.
     assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
     assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
-    // A server's word settles it too; an address that replaces it is not verified at all.
+    // So does a server's word; an address that replaces it is not verified at all.
     let id = user.channels[0].id;
     let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
     let mut vouched = user.clone();
@@ -140,7 +141,7 @@ fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
         assert!(user.channels[2].is_proved());
         assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
     }
-    // The address of the sign-up still belongs to its recipient, no matter what was added before.
+    // The address of the sign-up still belongs to its recipient, whatever was added before.
     let mut user = prepared();
     user.verify_email(&bob, Prover::Creator);
     user.verify_email(&ada, Prover::Stranger);

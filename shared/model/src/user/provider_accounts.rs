@@ -2,9 +2,8 @@
 //!
 //! A user who links accounts through the provider's consent page may sign in with several accounts
 //! of one provider; the operations that create or update provider accounts refuse to enable a
-//! second account for signing in. Users must not lock themselves out, so a user who changes how
-//! they sign in must keep a way to sign in. A server may remove the last way, since it can also add
-//! one.
+//! second account for signing in. Users must not lock themselves out, so a user's own change must
+//! leave a way to sign in. A server may remove the last one, because it can also add one.
 
 use wire::id::ProviderAccountId;
 
@@ -95,7 +94,7 @@ impl User {
     }
 
     /// Refuses a change that lets the user sign in with more accounts of one provider than before,
-    /// if the new number is above 1. `before` is the user before the change.
+    /// if that is now more than one. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), AccountRefusal> {
         let count = |user: &Self, one: &ProviderAccount| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
@@ -107,7 +106,7 @@ impl User {
         if self.provider_accounts.iter().any(is_further) { Err(AccountRefusal::SecondSignIn) } else { Ok(()) }
     }
 
-    /// Whether the user can sign in with the project's permitted methods.
+    /// Whether the user can sign in with a method that the project permits.
     pub fn has_way_to_sign_in(&self, config: &ProjectConfig) -> bool {
         let by_email = self.channels.iter().any(Channel::signs_in);
         let by_password = config.credential_enabled && self.password.is_some();
@@ -118,7 +117,7 @@ impl User {
     }
 
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
-    /// the change. Disabling emailed codes counts even if the user has never used one, because they
+    /// the change. Disabling emailed codes counts even if the user has never used one, because one
     /// would have worked.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), AccountRefusal> {
         let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);

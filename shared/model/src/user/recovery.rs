@@ -1,4 +1,4 @@
-//! A user's recovery codes. Each stands in once for a code from an authenticator app.
+//! A user's recovery codes. Each replaces a code from an authenticator app once.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
 use crypto::seal::{Error, SealedText, Sealer};

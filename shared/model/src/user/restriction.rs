@@ -33,7 +33,7 @@ pub enum RestrictedReason {
 /// Why a user is restricted.
 //
 // Published SDKs discard access tokens with an unknown type of restriction, so a missing second
-// factor uses a known one.
+// factor uses one that they know.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,

@@ -1,7 +1,7 @@
-//! The texts whose beginnings find a user, called words: the email addresses (the primary one and
-//! those for signing in), and the display name from each of its first three words on. `love` finds
-//! Ada Lovelace. An address with a non-ASCII domain is also found by its domain, in either form:
-//! `münchen` finds `ada@xn--mnchen-3ya.example`.
+//! The texts by whose beginnings a user is found, called words here: the email addresses (the
+//! primary one and those for signing in), and the display name from each of its first three words
+//! on. `love` finds Ada Lovelace. An address with a non-ASCII domain is also found by its domain,
+//! in either form: `münchen` finds `ada@xn--mnchen-3ya.example`.
 //!
 //! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
 //! The order of several words does not matter either: `chen mei` finds Mei Chen.
@@ -59,8 +59,8 @@ impl Search {
             folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
         let phrase = words.join(" ");
         let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
-        // The longest word matches few users. If it is not among the first words of a name, all
-        // words together may still be in the name's order.
+        // The longest word matches the fewest users. If it is not among a name's first words, all
+        // words together may still match in the order of the name.
         let beginnings = if phrase.starts_with(&longest) { vec![longest] } else { vec![longest, phrase] };
         Some(Self { words, beginnings })
     }

@@ -52,11 +52,11 @@ impl User {
         self.has_second_factor() && !before.has_second_factor()
     }
 
-    /// Ends all sessions but `kept` if the project requires two factors of the user and the user
-    /// has gained an authenticator app: the app would lift the restriction in all of them. `kept`
-    /// is the session in which the app was set up; `None` if a server set it up.
+    /// Ends all sessions except `kept` if the project requires two factors of the user and the user
+    /// has gained an authenticator app, which would otherwise lift the restriction in all of them.
+    /// `kept` is the session in which the app was set up; `None` if a server set it up.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
-        // The change may already have ended all sessions, for example if it also sets a password.
+        // The change may have ended all sessions already, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
         if self.gained_app(before) && is_unended && self.must_prove_two_factors(config) {
             self.end_sessions(kept);

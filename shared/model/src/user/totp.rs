@@ -23,12 +23,12 @@ pub struct Totp {
     /// app, stored them directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps. The field's name is not a reserved word of DynamoDB, so expressions can
+    /// The other apps. The field's name is not one of DynamoDB's reserved words, so expressions can
     /// contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, if any, which stand in for codes from the apps. They are removed when
-    /// the last app is removed or all apps are replaced.
+    /// The recovery codes, if there are any, which stand in for codes from the apps. They are
+    /// removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }

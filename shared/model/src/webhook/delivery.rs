@@ -10,9 +10,9 @@ use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
 use crate::webhook::event::{EventType, Message};
 
-/// How long a delivery is kept, regardless of its outcome.
+/// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The wait after each failed attempt. The attempt after the last wait is the final one.
+/// The wait after each failed attempt. The attempt after the last wait is final.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),
@@ -89,8 +89,8 @@ impl Attempt {
 }
 
 impl Delivery {
-    /// A new delivery of a message, due now. The id follows from the message and the endpoint, so a
-    /// change that is read twice creates only one delivery.
+    /// A new delivery of a message, due now. The id is derived from the message and the endpoint,
+    /// so a change that is read twice creates only one delivery.
     pub fn of(message: Message, endpoint: WebhookEndpointId, now: Timestamp) -> Self {
         let digest = digest(&SHA256, format!("{endpoint}/{}", message.id).as_bytes());
         let mut bytes = [0; 10];

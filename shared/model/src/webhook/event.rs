@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-// A name is a `tt` fragment, because the derive macro of `ToSchema` cannot read the text in a
+// Names are `tt` fragments, because the derive macro of `ToSchema` cannot read the text of a
 // `literal` fragment.
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:tt,)*) => {
@@ -181,7 +181,7 @@ mod tests {
             }
             assert_eq!((&body["data"]["id"], &body["data"]["selected_team"]["id"]), (&json!("u"), &json!("t")));
         }
-        // A user without a selected team, and data that only servers can make large.
+        // A user without a selected team, with data that only servers can make large.
         let body = sent(json!({ "id": "u", "selected_team": null, "other": "x".repeat(MAX_DATA) }));
         assert_eq!((&body["data"]["selected_team"], body.get("truncated")), (&Value::Null, None));
     }

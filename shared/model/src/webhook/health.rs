@@ -1,4 +1,4 @@
-//! Whether an endpoint works, judged by its last attempts.
+//! Whether an endpoint works, judging by its last attempts.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum DisabledReason {
     Gone,
 }
 
-/// The state of an endpoint, judged by its last attempts.
+/// The state of an endpoint, judging by its last attempts.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
@@ -50,7 +50,7 @@ pub struct LastDelivery {
 }
 
 impl Health {
-    /// Notes an attempt; returns the reason if the endpoint must be switched off.
+    /// Records an attempt; returns the reason if the endpoint must be switched off.
     pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
         let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });

@@ -2,8 +2,8 @@
 //!
 //! The values of custom headers can be set but are never returned. A request with [`HIDDEN`] in
 //! place of a value keeps the stored value, but only with the same URL. Another URL requires the
-//! values again, so that nobody can have stored values sent to their own server. The path counts as
-//! well, because it may be the only difference between the endpoints of a service's customers.
+//! values again, so that nobody can have stored values sent to their own server. The path matters
+//! too, because it may be all that distinguishes the endpoints of a service's customers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -156,7 +156,8 @@ impl NewEndpoint {
             description: description(self.description.unwrap_or_default())?,
             event_types: types(self.event_types.unwrap_or_default()),
             disabled: (self.enabled == Some(false)).then_some(DisabledReason::Manual),
-            // With a time here, an endpoint created switched off would receive earlier events.
+            // With a time here, an endpoint that is created switched off would receive earlier
+            // events.
             disabled_at: None,
             secret,
             previous: None,

@@ -44,8 +44,8 @@ pub struct Endpoint {
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
     /// The replaced secret; absent if there is none, or if the last one was replaced with immediate
-    /// effect. Until it expires, it signs in addition to `secret`, so that the receiver can change
-    /// to the new secret.
+    /// effect. Until it expires, events are signed with it as well as with `secret`, so that the
+    /// receiver has time to switch.
     pub previous: Option<PreviousSecret>,
     /// The headers added to each request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,9 +95,9 @@ pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> S
 }
 
 impl Endpoint {
-    /// Whether the endpoint receives events of this type that happened at this time. After it was
-    /// switched off, an endpoint still receives earlier events, because changes may be read long
-    /// after they were made. The times of events are rounded down to seconds, so the endpoint also
+    /// Whether the endpoint receives events of this type that happened at this time. Even after an
+    /// endpoint is switched off, it receives earlier events, because changes may be read long after
+    /// they were made. The times of events are rounded down to seconds, so the endpoint also
     /// receives the events of the second in which it was switched off. If `disabled_at` is absent,
     /// an endpoint receives nothing while it is switched off.
     pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
@@ -124,7 +124,7 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old secret also signs until `until`, if that is after `now`.
+    /// Replaces the secret. The old secret keeps signing until `until`, if that is after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });

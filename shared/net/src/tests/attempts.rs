@@ -27,7 +27,7 @@ enum Deed {
 
 const OK: Deed = Deed::Answers("200 OK");
 
-/// A server that treats each connection differently, and counts those on which something has
+/// A server that treats each connection differently, and counts the connections on which something
 /// arrived.
 fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -47,7 +47,7 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
                         let _ = stream.write_all(answer.as_bytes());
                     }
                     Deed::Closes => {}
-                    // Until the client closes.
+                    // Until the client closes the connection.
                     Deed::Waits => while stream.read(&mut [0; 4096]).is_ok_and(|length| length > 0) {},
                 }
             });
@@ -118,14 +118,14 @@ async fn a_code_is_not_sent_twice_once_it_may_have_arrived() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
-/// Nobody listens at first, so nothing has arrived.
+/// Nobody listens at first, so nothing arrives.
 #[tokio::test]
 async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
     let url = format!("http://{}/", socket.local_addr().expect("an address"));
     let late = async {
-        // While the clock stands still, there is no second attempt.
+        // As long as the clock stands still, there is no second attempt.
         tokio::time::pause();
         spawn_blocking(|| std::thread::sleep(Duration::from_millis(50))).await.expect("the first attempt");
         let listener = socket.listen(8).expect("a listener");
@@ -139,7 +139,7 @@ async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     assert_eq!(answer.expect("an answer"), (200, json!({})));
 }
 
-/// A code cannot be sent before the TLS handshake ends.
+/// A code cannot be sent before the TLS handshake is complete.
 #[tokio::test]
 async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_breaks() {
     let (url, count) = server(vec![Deed::Waits, Deed::Closes]);

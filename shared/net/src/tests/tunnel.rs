@@ -117,7 +117,7 @@ async fn a_name_with_private_addresses_is_not_called_through_the_proxy_either() 
 
 #[tokio::test]
 async fn a_name_that_nobody_knows_is_refused_like_a_private_one() {
-    // This port has no listener, so the proxy closes the tunnel.
+    // Nobody listens on this port, so the proxy closes the tunnel.
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("an address").port();
     let (url, requests) = proxy(port);
     let through = Proxy::new(&url, "").expect("a proxy");

@@ -6,7 +6,8 @@ pub(super) struct Quote {
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may span several lines. Otherwise, it ends with its line at the latest.
+    /// Whether the string may span several lines. Otherwise, it ends at the end of the line at the
+    /// latest.
     pub(super) is_long: bool,
 }
 
@@ -39,17 +40,16 @@ pub(super) struct Language {
     pub(super) features: &'static [Feature],
 }
 
-/// Features of only some languages.
+/// Features that only some languages have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feature {
     /// Keywords in upper or lower case.
     AnyCase,
-    /// Types, whose names begin with a capital letter.
+    /// Types, recognized by the capital letter of their names.
     Types,
     /// Words without quotes; keywords, comments and strings do not begin within them.
     BareWords,
-    /// Lifetimes, which look like the beginning of a character literal, and the raw strings of
-    /// Rust.
+    /// Rust's lifetimes, which look like the beginning of a character literal, and its raw strings.
     Lifetimes,
     /// Colors such as `#0a5c5a`.
     Colours,

@@ -1,6 +1,6 @@
 //! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least one
-//! character. Few steps look again at code examined but not consumed (blanks after a word, or the
-//! code after a quote that does not begin a literal), so the time is linear.
+//! character. Few steps re-examine code that was not consumed (blanks after a word, or the code
+//! after a quote that does not begin a literal), so the time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
@@ -14,7 +14,7 @@ struct Scanner<'a> {
 
 pub(super) fn scan(language: &'static Language, code: &str, html: &mut Html) {
     let mut scanner = Scanner { language, rest: code, before: '\n' };
-    // Consecutive parts without a color are added together.
+    // Consecutive parts without a color are merged.
     let mut plain = 0;
     let mut start = code;
     while let Some(first) = scanner.rest.chars().next() {
@@ -71,7 +71,7 @@ impl Scanner<'_> {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }
 
-    /// The length of the comment that begins here, if any.
+    /// The length of the comment that begins here, if one does.
     fn comment(&self) -> Option<usize> {
         if self.is_free() && self.language.comment.iter().any(|mark| self.rest.starts_with(mark)) {
             return Some(run(self.rest, |character| character != '\n'));
@@ -80,7 +80,7 @@ impl Scanner<'_> {
         Some(self.rest[open.len()..].find(close).map_or(self.rest.len(), |end| open.len() + end + close.len()))
     }
 
-    /// The length of the string or character literal that begins here, if any.
+    /// The length of the string or character literal that begins here, if one does.
     fn text(&self, first: char) -> Option<usize> {
         if self.language.has(Feature::Lifetimes) && (first == '\'' || (first == 'r' && !is_word(self.before))) {
             return if first == '\'' { self.rust_character() } else { self.rust_raw_text() };

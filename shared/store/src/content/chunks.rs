@@ -1,9 +1,9 @@
 //! The newest texts, compressed together, for `/llms-full.txt`.
 //!
-//! A chunk holds consecutive posts, newest first. Like a page, it never changes, and its end
-//! depends on the slugs of its posts, so a new or changed post affects one chunk and few others.
-//! Posts beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document has no
-//! room for them.
+//! A chunk holds consecutive posts, newest first. Like a page, it never changes, and where it ends
+//! depends on the slugs of its posts, so a new or changed post affects one chunk and at most a few
+//! others. Posts beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document
+//! has no room for them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -51,8 +51,8 @@ pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
         if size >= MIN_BYTES && is_last(post) {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
-            // The list ends only between chunks; otherwise every new post would change the last
-            // chunk.
+            // The list ends only between chunks; otherwise, every new post would change the last
+            // one.
             if public > MAX_BYTES {
                 break;
             }

@@ -48,7 +48,7 @@ pub(super) struct Publication {
     pub(super) chunks: Option<Vec<String>>,
 }
 
-/// The state of the switch between publications.
+/// How readers are switched between publications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
     /// The highest publication number so far.

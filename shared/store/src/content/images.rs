@@ -112,7 +112,7 @@ fn failed(error: aws::bucket::Error) -> Error {
 impl Store {
     /// The images that must be stored before a publication can use them. An image that the current
     /// publication does not use counts as missing half an hour after it was stored, because another
-    /// publication may be deleting it.
+    /// publication may be about to delete it.
     pub async fn missing_images(&self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<String>, Error> {
         if names.is_empty() {
             return Ok(Vec::new());

@@ -27,8 +27,8 @@
 //!
 //! Publishing reads the keys of all items except the bytes of images (1 unit for each 4 KB of these
 //! items), and costs 1 write unit for each KB of new items and 2 for each KB of site, apps and
-//! record. Readers take one round trip for the site and one for the pages. Visitors' caches keep
-//! reads rare.
+//! record. Readers take one round trip for the site and one for the pages. Thanks to visitors'
+//! caches, reads are rare.
 //!
 //! Images are stored before the publication that refers to them ([`images`]).
 

@@ -42,8 +42,8 @@ pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
 
-/// Whether a page ends with this post. One post in 64 ends a page on average: a digest begins with
-/// each of 64 characters equally often, even if the slugs are numbered.
+/// Whether a page ends with this post. On average, one post in 64 does: digests begin with each of
+/// 64 characters equally often, even if the slugs are numbered.
 pub(super) fn is_last(post: &BlogPost) -> bool {
     Digest::of(&post.slug).as_str().starts_with('A')
 }

@@ -81,7 +81,7 @@ impl ActivitySubject {
         Some(Self { key, kind, gap: Gap::of(today, day(since), last) })
     }
 
-    /// Advances the last day; the condition fails if another request already has.
+    /// Advances the last day; the condition fails if another request has already done so.
     fn advance(&self, today: Day) -> Write {
         let is_anonymous = self.kind == Kind::Anonymous;
         let (set, is_due) = if is_anonymous {

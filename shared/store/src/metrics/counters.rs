@@ -16,8 +16,8 @@ use crate::table::{self, Key, Write, integer};
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
-    /// Whether an entry changes a total, even if another entry cancels the change: a recount may
-    /// have read the accounts between the two.
+    /// Whether an entry changes a total, even if another entry cancels it out: a recount may have
+    /// read the accounts between the two.
     is_change: bool,
     items: BTreeMap<String, Sums>,
 }

@@ -14,9 +14,9 @@
 //! everything except the activities, in the transaction of the link ([`counters`]): entries are
 //! counted when they are linked, and therefore exactly once, even if a worker fails or two workers
 //! run. Links are written one after another, so there is no contention. Only [`recount`] writes
-//! totals differently. Counting costs two units for each item, shared by all entries of the link;
-//! requests write only activities. Days expire after [`KEPT_DAYS`] days, hours after [`KEPT_HOURS`]
-//! hours.
+//! totals in another way. Counting costs two units for each item, shared by all entries of the
+//! link; requests write only activities. Days expire after [`KEPT_DAYS`] days, hours after
+//! [`KEPT_HOURS`] hours.
 
 pub mod activity;
 pub mod counters;

@@ -46,7 +46,8 @@ struct Changes {
 
 impl Changes {
     fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // Leaves out unchanged texts now, because serialization would compress them needlessly.
+        // Leaves out unchanged texts beforehand, because serialization would compress them
+        // needlessly.
         let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
         let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
             let mut entry = entry.clone();

@@ -5,12 +5,12 @@
 //! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
 //!
 //! Counters are incremented in the transaction that writes the new states of the entries
-//! ([`crate::outbox::moves`]), so each outcome is counted once despite retries. Each counter adds
-//! two write units to a transaction. Counting also doubles the cost of writing a single entry,
-//! which becomes a transaction. Transactions on one item contend, so a project's counts are spread
-//! over [`COUNT_SHARDS`] items. Reading a month takes one query per shard, in parallel, at half a
-//! unit for each 4 KB. A shard has at most 721 items: they cost half a unit if the project sends
-//! little, and about 50 units if it sends every minute.
+//! ([`crate::outbox::moves`]), so each outcome is counted once even if a write is retried. Each
+//! counter adds two write units to a transaction. Counting also turns the write of a single entry
+//! into a transaction, which costs twice as much. Transactions on the same item contend, so a
+//! project's counts are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per
+//! shard, in parallel, at half a unit for each 4 KB. A shard has at most 721 items: they cost half
+//! a unit if the project sends little, and about 50 units if it sends every minute.
 
 use std::collections::BTreeMap;
 
@@ -52,8 +52,8 @@ struct Counter<'a> {
 
 /// Writes that count the outcomes of these transitions, one per counter.
 ///
-/// The emails belong to one transaction, so the counters are few and a linear search suffices: maps
-/// would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
+/// The emails belong to one transaction, so there are few counters and a linear search is enough:
+/// maps would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut counters: Vec<Counter<'_>> = Vec::new();
     for OutboxMove { row, next, .. } in moves {

@@ -16,7 +16,7 @@ use crate::table::{Error, Item, Key, Store, entity, string};
 
 /// The maximum number of queries for one page; each month takes at least one query.
 const QUERIES: usize = 24;
-/// How many entries one request reads before it stops; the last query may exceed that number.
+/// How many entries one request reads before it stops; the last query may go beyond that number.
 const MAX_READ: usize = 1000;
 /// A position in the list: a month, and a sort key within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]

@@ -7,9 +7,9 @@
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
 //! A change succeeds only if the version of the entry has not changed: when an edit and a worker
-//! collide, one succeeds and the other reads again. Writing an entry costs one unit for each KB in
-//! the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only keys. Entries
-//! are therefore small: the bodies of the email are stored separately.
+//! collide, one succeeds and the other reads the entry again. Writing an entry costs one unit for
+//! each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only
+//! keys. Entries are therefore small: the bodies of the email are stored separately.
 
 pub mod bodies;
 pub mod boost;

@@ -1,9 +1,9 @@
 //! Writes transitions of outbox entries, one by one or together.
 //!
 //! Each entry is replaced on the condition that its version has not changed, so when an edit and a
-//! worker collide over it, only one of them succeeds. Many transitions share a transaction, and so
-//! one round trip; entries that have changed since they were read are left out, and the transaction
-//! is tried again. The same transaction counts the outcomes ([`crate::outbox::delivery`]). It costs
+//! worker collide over it, only one of them succeeds. Many transitions share a transaction, and
+//! thus one round trip; if entries have changed since they were read, the transaction is retried
+//! without them. The same transaction counts the outcomes ([`crate::outbox::delivery`]). It costs
 //! two units for each KB of the entries and counters; writing a single entry without counts costs
 //! half as much. Bodies are written before the transaction, each in a separate request.
 
@@ -47,7 +47,7 @@ impl Store {
     /// Writes one of the [`parts`] and returns the entries in their new states, except entries that
     /// have changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        // The same type as the futures of sending emails, which makes the function that sends them
+        // The type is the same as that of the futures that send emails, which makes that function
         // 2.3 KB smaller (zipped; `tests/lambda/run build`).
         let mut written: FuturesUnordered<BoxFuture<'_, Option<OutboxMove>>> =
             moves.into_iter().map(|one| self.ready(one).boxed()).collect();

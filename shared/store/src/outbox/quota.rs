@@ -34,8 +34,8 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 impl Store {
     /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
     /// that the project's rate is computed from. Returns how many were taken: none if the bucket
-    /// does not have a whole token for the queue, or if other workers were faster at every attempt
-    /// and are thus sending the project's emails.
+    /// does not have a whole token for the queue, or if other workers were faster at every attempt,
+    /// so they are sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
         let taken = optimistic!(MAX_ATTEMPTS, |_| {

@@ -1,20 +1,19 @@
 //! The turn to drain the outbox: of the workers woken by the table's stream, only one at a time
-//! drains it, no matter how many batches of the stream contain work.
+//! drains it, however many batches of the stream contain work.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
 //! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work has arrived since the turn began |
 //!
-//! A worker that cannot take the turn leaves a note in it that work has arrived. A turn with a note
-//! cannot end: its worker looks for work again. So no work is overlooked, except when a turn times
-//! out; the scheduled worker, which does not need a turn, then finds the work. Each write costs one
-//! unit.
+//! A worker that cannot take the turn leaves a note in it: work has arrived. A turn with a note
+//! cannot end; its worker looks for work again. So work is overlooked only when a turn times out,
+//! and is then found by the scheduled worker, which needs no turn. Each write costs one unit.
 
 use jiff::Timestamp;
 
 use crate::table::{Error, Key, Store, Write, integer, is_made};
 
-/// How often a worker tries to take the turn, or to leave a note, while others do so as well.
+/// How often a worker tries to take the turn or leave a note while others are doing the same.
 const MAX_ATTEMPTS: usize = 5;
 
 fn key() -> Key {

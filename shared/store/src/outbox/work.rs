@@ -10,8 +10,8 @@
 //! without quota does not delay other projects' emails: one query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
-//! other emails (`#`) and before the next project. No matter how many there are, they do not delay
-//! the project's other emails. A query costs half a unit, because the index contains only keys.
+//! other emails (`#`) and before the next project. However many there are, they do not delay the
+//! project's other emails. A query costs half a unit, because the index contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -28,7 +28,7 @@ use crate::table::{Error, Item, Store, sortable, string};
 const SHARDS: u8 = 4;
 /// The number of partitions for due work.
 const DUE_PARTITIONS: usize = 2 * SHARDS as usize;
-/// The maximum number of further keys read from a partition to find the work of other projects.
+/// The maximum number of additional keys read from a partition to find the work of other projects.
 const FURTHER: i32 = 1000;
 
 /// The index position of an item that needs work.
@@ -56,7 +56,7 @@ impl DueWork {
 }
 
 /// How far each partition has been searched for projects that are not at its beginning. The next
-/// search continues there; after the end of the partition, it starts over.
+/// search continues there, and starts over after the end of the partition.
 #[derive(Debug, Default)]
 pub struct SearchProgress([Option<String>; DUE_PARTITIONS]);
 
@@ -145,9 +145,9 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` further
-    /// items from each partition, from projects that have none among its first items. So a project
-    /// with much due work does not hide the work of others. To find the further items, a call reads
+    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` more items
+    /// from each partition, from projects that have none among its first items. So a project with a
+    /// lot of due work does not hide the work of others. To find the additional items, a call reads
     /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
     /// busy projects; the next call continues after these keys.
     pub async fn due_beside(

@@ -2,12 +2,12 @@
 //!
 //! One transaction ends the project by deleting its item, which every request reads. From then on,
 //! its keys no longer work and nobody can see the project, except for up to ten seconds in
-//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the
-//! remaining work for a worker ([`crate::deletions`]): to delete everything in the project's lists,
-//! by user, team, month and day. The list items are deleted last, so that after an interruption the
-//! lists still show what remains. Unlisted items (codes, counters, the state of sign-ins, tokens of
-//! users deleted earlier) expire by TTL: codes within a week, the last of the others after 367
-//! days.
+//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction leaves a note
+//! of the remaining work for a worker ([`crate::deletions`]): to delete everything in the project's
+//! lists, by user, team, month and day. The list items are deleted last, so that after an
+//! interruption the lists still show what remains. Unlisted items (codes, counters, the state of
+//! sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, the last of the
+//! others after 367 days.
 //!
 //! A request admitted before the project ended, or by a process that remembers the project, may
 //! still write. So the final pass, which must find nothing, runs at least a minute later
@@ -57,7 +57,7 @@ const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.
 const PAGE: i32 = 200;
 /// The number of partition keys read, and deleted, before the next ones are read. A small number
-/// saves memory, and a worker that is stopped has already deleted most of what it read.
+/// saves memory; besides, a worker that is stopped will have deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
@@ -81,9 +81,9 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: deletes its item, and notes that a worker must delete its data. Reads the
-    /// project again if its owner has changed since. [`Error::Conflict`] if it has already ended,
-    /// and [`Error::Contended`] if its owner kept changing.
+    /// Ends a project: deletes its item, and leaves a note that a worker must delete its data.
+    /// Reads the project again if its owner has changed since. [`Error::Conflict`] if it has
+    /// already ended, and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
         for attempt in 0..MAX_ATTEMPTS {
@@ -98,7 +98,7 @@ impl Store {
         Err(Error::Contended)
     }
 
-    /// Ends a project whose owner has not changed since it was read.
+    /// Ends a project, provided that its owner has not changed since it was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending =
             PendingDeletion { project: project.id.clone(), what: DeletionTarget::Project { since: project.created_at }, begun_at: now };
@@ -117,7 +117,7 @@ impl Store {
     /// Deletes as much data as possible, until `end`, of an ended project created at `since`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        // Boxed, because the compiler cannot handle futures nested this deeply.
+        // Boxed: the compiler cannot handle futures nested this deeply.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
         let others = async {

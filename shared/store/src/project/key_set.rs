@@ -8,7 +8,7 @@
 //! A set and its keys are created and revoked together, and requests read keys with strong
 //! consistency, so a key stops working as soon as its set is revoked, or up to ten seconds later in
 //! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). An expired key is deleted by TTL
-//! some time later; its set is kept for display, until it makes room for a new one.
+//! some time later; its set is kept for display until it has to make room for a new one.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -84,7 +84,7 @@ impl Store {
 
     /// Revokes a set and its unexpired keys. Revoking it again has no effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        // Expired keys do not work anyway, and may already be deleted.
+        // Expired keys do not work anyway, and may have been deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);
         let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {

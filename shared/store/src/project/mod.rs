@@ -199,7 +199,7 @@ impl Store {
         }
     }
 
-    /// Gives a project to a team of the internal project, for the operator, no matter who owns it.
+    /// Gives a project to a team of the internal project, for the operator, whoever owns it.
     /// [`Error::Conflict`] if the project has changed since it was read; with
     /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
@@ -296,7 +296,8 @@ impl Store {
         is_made(self.write_unrecorded(note).await).map(drop)
     }
 
-    /// All projects in the table, by id. Only for the gateway, because the list is one partition.
+    /// All projects in the table, by id. Only for the gateway, because the list is a single
+    /// partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self.query_partition("PROJECTS");
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;

@@ -63,8 +63,8 @@ pub struct AuthorizationCode {
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
     pub session_id: Option<SessionId>,
-    /// The session that the code takes to another domain, if any. Redeeming such a code does not
-    /// start a session.
+    /// The session that the code takes to another domain, if it takes one. Redeeming such a code
+    /// does not start a session.
     pub handed_over: Option<SessionHandover>,
 }
 
@@ -90,10 +90,10 @@ impl SessionHandover {
 /// the provider account's email address.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin one and lead a victim through the rest. Then the victim's provider account would be linked
-/// to the attacker's user (RFC 9700 §4.7), or the victim's own user would change although the
-/// victim had not signed in anywhere. Only the PKCE verifier, when the app exchanges the code,
-/// proves that both are the same person.
+/// begin one and lead a victim through the rest. If the change were made right away, the victim's
+/// provider account would be linked to the attacker's user (RFC 9700 §4.7), or the victim's own
+/// user would change although the victim had not signed in anywhere. Only the PKCE verifier, sent
+/// when the app exchanges the code, proves that both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAccount {
     /// The kind of change.

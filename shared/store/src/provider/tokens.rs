@@ -7,8 +7,8 @@
 //! Provider and account have the same names as in the key of the account's claim ([`account`]).
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
-//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. That request writes
-//! the new tokens only if the access token has not changed since: a newer flow's tokens are kept,
+//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. It writes the new
+//! tokens only if the access token has not changed since, so that a newer flow's tokens are kept,
 //! and deleted ones do not reappear.
 
 use jiff::Timestamp;
@@ -113,8 +113,8 @@ impl Store {
         self.get(&of.key()).await?.map(entity).transpose()
     }
 
-    /// Takes the exclusive right to refresh the tokens until `until`; `false` if another request
-    /// has this right, or if the tokens have changed since `old` was read.
+    /// Reserves the right to refresh the tokens until `until`; `false` if another request has it,
+    /// or if the tokens have changed since `old` was read.
     pub async fn begin_refresh(&self, of: TokenOwner<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
@@ -130,8 +130,8 @@ impl Store {
     }
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
-    /// report that the token fails, if any. Has no effect if the tokens have changed since `old`
-    /// was read.
+    /// report that the token fails, if there is one. Has no effect if the tokens have changed since
+    /// `old` was read.
     pub async fn confirm_tokens(
         &self,
         of: TokenOwner<'_>,

@@ -205,15 +205,14 @@ impl Store {
             Err(TransactionError::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
         // Once a limit is reached, nothing else is reported: other failed conditions could tell a
-        // caller who is over the limit whether, for example, a guess was right.
+        // caller over the limit whether, for example, a guess was right.
         let refused = failed.clone().find_map(|(_, refusal)| *refusal);
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), TransactionError> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
-        // DynamoDB executes a transaction once per token, no matter how often it receives the
-        // request.
+        // DynamoDB executes a transaction once per token, however often it receives the request.
         let token = self.entropy.uuid();
         let items = items.map_err(TransactionError::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
@@ -227,8 +226,8 @@ impl Store {
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // An earlier attempt may have been executed; the item shows whether the condition fails
-            // now only because of that.
+            // An earlier attempt may have been executed; the item shows whether that is the only
+            // reason why the condition fails now.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),

@@ -39,7 +39,7 @@ impl Store {
         Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()), carries_entries: false }
     }
 
-    /// This store, with `engine` in this process, which answers the calls that it can.
+    /// This store, but with `engine` in this process answering the calls that it can.
     #[must_use]
     pub fn answered_by(self, engine: Arc<dyn aws::InProcess>) -> Self {
         Self { client: self.client.answered_by(engine), ..self }

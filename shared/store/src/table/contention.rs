@@ -10,7 +10,7 @@ use crate::table::label::Conflict;
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Waits before every attempt except the first: 5 ms, doubled each time up to 80 ms, so that the
-/// conflicting write can finish.
+/// conflicting write has time to finish.
 pub async fn back_off(attempt: u32) {
     if attempt > 0 {
         // Boxed; otherwise every change's future would contain a timer.
@@ -41,8 +41,8 @@ impl Contention for Error {
 }
 
 /// Reads, decides and writes: `optimistic!(|attempt| { … })` runs the block, which returns a
-/// `Result`, and repeats it after a [`back_off`] while it fails with a conflict, at most
-/// [`MAX_ATTEMPTS`] times in all, or as often as a number before the block says. If every attempt
+/// `Result`, and repeats it after a [`back_off`] as long as it fails with a conflict: at most
+/// [`MAX_ATTEMPTS`] times in all, unless another number precedes the block. If every attempt
 /// conflicts, the result is [`Contention::lost`]. `return` in the block ends the attempt, not the
 /// function.
 ///

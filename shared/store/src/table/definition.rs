@@ -20,7 +20,7 @@ pub struct Index {
     /// The name.
     pub name: &'static str,
     /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY`, which
-    /// costs less to write, if the keys suffice or the items are read from the table anyway.
+    /// costs less to write, if the keys are enough or the items are read from the table anyway.
     pub projection: &'static str,
 }
 
@@ -79,7 +79,7 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
             match client.call(definition(table)?).await {
                 Ok(_) => {}
-                // An earlier attempt, whose answer was lost, created the table.
+                // An earlier attempt whose answer was lost created the table.
                 Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => {}
                 Err(error) => return Err(failure(error)),
             }

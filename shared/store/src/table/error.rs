@@ -19,7 +19,7 @@ pub enum Error {
     #[error("a rate limit has been reached: {0}")]
     Limited(Refusal),
     /// The table or the bucket was throttled, contended, failing or unreachable until the request
-    /// ran out of time or attempts. After a lost response or a server error, the write may have
+    /// had no time or attempts left. After a lost response or a server error, the write may have
     /// been executed.
     #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),

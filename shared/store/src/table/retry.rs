@@ -105,7 +105,7 @@ impl Retrying {
     }
 
     /// Like [`Self::new`], for a service in this process: answers cannot get lost, so attempts are
-    /// not limited in time. On a busy machine, a second attempt would only be slower.
+    /// not limited in time. On a busy machine, a second attempt would only make things slower.
     pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { attempt: None, ..Self::new(inner, entropy) }
     }

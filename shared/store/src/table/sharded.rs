@@ -21,7 +21,7 @@ const MAX_READS: usize = 3;
 /// The minimum number of items read at once from a partition, because searches examine many.
 const MIN_READ: usize = 40;
 /// The maximum size of a page in bytes, unless it has only one item: the service must not hold more
-/// for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
+/// than this for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
 /// The maximum number of bytes read for a page; the page ends there, even if it shows little of
 /// what was read.
@@ -55,8 +55,8 @@ pub struct Page<T> {
 /// The greatest character. A string followed by it sorts after all positions that begin with the
 /// string.
 const LAST: char = char::MAX;
-/// A character that no position contains. Reading includes its start, so appending this character
-/// to a position makes reading begin after the position.
+/// A character that no position contains. Reading includes the start, so with this character
+/// appended to a position, it begins after that position.
 const NEXT: char = '\u{1}';
 
 /// A partition of the table or an index, or only its positions with a given prefix.

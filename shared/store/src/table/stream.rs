@@ -1,4 +1,4 @@
-//! Records of the table's stream, as Lambda receives and the gateway reads them.
+//! Records of the table's stream, as Lambda receives them and the gateway reads them.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn item(image: &Value) -> Result<Item, Error> {
 }
 
 /// The records of an event of the stream, in order. Records that cannot be parsed are logged and
-/// skipped, because retries would fail as well.
+/// skipped, because retries would fail too.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
         Record::of(record)

@@ -3,7 +3,7 @@
 //!
 //! Each item is a line `{"Item": …}` with typed attributes, in "DynamoDB JSON", the format of
 //! DynamoDB's own exports to S3 and imports from S3. Reading costs half a unit for each 4 KB:
-//! eventually consistent reads are enough while nobody writes, or if every later write is
+//! eventually consistent reads are enough if nobody is writing, or if every later write is
 //! conditional ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

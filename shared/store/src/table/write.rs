@@ -118,8 +118,7 @@ impl Write {
         self
     }
 
-    /// Sets the refusal to report if the condition fails, for conditions that fail when a limit is
-    /// reached.
+    /// For a condition that fails when a limit is reached, sets the refusal to report.
     pub(crate) fn or_refuse(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
         self
@@ -233,7 +232,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders share these setters, but not a trait.
+        // The four builders have these setters in common, but no trait.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder

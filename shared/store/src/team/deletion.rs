@@ -1,13 +1,13 @@
 //! Deletes a team without leaving memberships behind.
 //!
-//! A team with projects is not deleted, because nobody could administer the projects any more. A
-//! team with few members is deleted together with them in one transaction, on the condition that
-//! nobody has joined, no project has been added, and nothing about the team, such as its picture,
-//! has changed since it was read. A larger team is marked first: from then on nobody can see, join,
+//! A team with projects is not deleted, because nobody would be left to administer them. A team
+//! with few members is deleted together with them in one transaction, on the condition that nobody
+//! has joined, no project has been added, and nothing about the team, such as its picture, has
+//! changed since it was read. A larger team is marked first: from then on nobody can see, join,
 //! select or change it. Then its members are deleted in parallel transactions of maximum size, and
 //! the team itself last. After an interruption, the mark and a note remain, so that a worker
 //! completes the deletion ([`crate::deletions`]); repeating the request also resumes it. The
-//! remaining members show what still has to be deleted.
+//! remaining members show what is left to delete.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Deletes a team; `first` is the result of [`Self::doomed`]. If a member makes the request,
-    /// this member (`last`) is deleted last and can repeat the request until then.
+    /// that member (`last`) is deleted last and can repeat the request until then.
     pub async fn delete_team(
         &self,
         project: &ProjectId,
@@ -91,7 +91,7 @@ impl Store {
             };
             match step {
                 Ok(()) if !is_large => return Ok(Deletion::Done),
-                // More members, or a change to the members or the team: read again.
+                // There are more members, or the members or the team have changed: read again.
                 Ok(()) => doomed = self.doomed(project, id).await?,
                 Err(Error::Conflict(conflict)) => {
                     has_founder &= !conflict.is_of(Label::User);

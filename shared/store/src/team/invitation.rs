@@ -9,9 +9,9 @@
 //! The invitation and its code are always written in one transaction: accepting marks the code as
 //! used and deletes the invitation, revoking deletes both. The condition on the code lets only one
 //! of several concurrent attempts to accept succeed. If a member sent the invitation, the same
-//! transaction also checks, for four more units, that the sender is still a member and that since
-//! the invitation was sent, the sender's account has not changed hands and no intruder has been
-//! reported. Both items expire by TTL after seven days; until then, invitations to a deleted team
+//! transaction also checks, for four more units, that the sender is still a member, and that the
+//! sender's account has not changed hands, and no intruder has been reported, since the invitation
+//! was sent. Both items expire by TTL after seven days; until then, invitations to a deleted team
 //! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
 //! send another. Expired invitations stay in the set until it is full. Creating an invitation costs
 //! two units for each item and two in the indexes, and so does accepting or revoking it; a list is

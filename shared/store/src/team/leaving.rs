@@ -1,5 +1,5 @@
-//! A user whose account has changed hands leaves all teams: the previous owner may have let others
-//! into them.
+//! A user whose account has changed hands leaves all teams, because the previous owner may have let
+//! others into them.
 //!
 //! The memberships are deleted in the transaction that hands the account over. Memberships that do
 //! not fit into this transaction are deleted first. The transaction fails if the user has joined
@@ -16,7 +16,8 @@ use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, member_key, remove, 
 
 /// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
 pub const MAX_LEAVE_WRITES: usize = 3;
-/// The maximum number of memberships that one call deletes by itself; a repeated request continues.
+/// The maximum number of memberships that one call deletes by itself; repeating the request deletes
+/// more.
 const MAX_AT_ONCE: usize = 1000;
 /// The maximum number of invitations revoked in one call. The others are invalid anyway
 /// ([`invitation`](super::invitation)), and expire.
@@ -38,8 +39,8 @@ impl Store {
     /// project `internal`, the user stays in teams with projects but without other members, because
     /// someone must be able to administer the projects.
     ///
-    /// Costs a unit for about 15 memberships, two units for each, and half a unit for each team's
-    /// invitations.
+    /// Costs a unit to read about 15 memberships, two units to delete each, and half a unit for
+    /// each team's invitations.
     pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Departure, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {
@@ -48,7 +49,7 @@ impl Store {
         }
         self.revoke_sent(project, user, &rows).await?;
         self.forget_founded(project, user).await?;
-        // The user's change deletes the selection, if it has room.
+        // The change to the user deletes the selection, if it has room.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
         for some in others.chunks(MAX_WRITES / MAX_REMOVE_WRITES).take(MAX_AT_ONCE.div_ceil(MAX_WRITES / MAX_REMOVE_WRITES)) {

@@ -2,8 +2,8 @@
 //!
 //! All memberships of a user are read, at one unit for about 15. A page then reads teams, of up to
 //! 100 KB each: a few at first, and then as many at once as should fit into a page, judging by the
-//! size of the previous ones. It reads at most about 2 MB, no matter how little of that it shows,
-//! so that no client can make a short answer cost more than a long one.
+//! size of the previous ones. It reads at most about 2 MB, however little of that it shows, so that
+//! clients cannot make a short answer cost more than a long one.
 
 use jiff::Timestamp;
 use model::team::Team;

@@ -1,12 +1,12 @@
 //! Trail entries that a session carries until a worker adds them to the trail.
 //!
 //! A session is a new item that its request writes anyway. With the entry inside, a sign-in needs
-//! no transaction, which would cost twice as much and take one more round trip inside DynamoDB. The
-//! table's stream has every new session, so `workers-trail` adds every entry: at least once, under
-//! the same key. The first use of the session removes the entry from the item.
+//! no transaction, which would cost twice as much and take one more round trip inside DynamoDB.
+//! Every new session is in the table's stream, so `workers-trail` adds every entry: at least once,
+//! under the same key. The first use of the session removes the entry from the item.
 //!
-//! Only functions carry entries ([`Store::carrying_entries`]). One machine has no stream unless it
-//! needs one, and its transactions cost nothing more.
+//! Only functions carry entries ([`Store::carrying_entries`]). A single machine has no stream
+//! unless it needs one, and its transactions cost nothing extra.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::place::Place;
@@ -30,8 +30,8 @@ pub struct CarriedEntry {
     pub days: u16,
     /// The entry; if [`Self::is_of_session`], stored without its actor, user and place.
     pub entry: Entry,
-    /// Whether the session has the entry's actor, user and place, as after every sign-in. Then both
-    /// fit into one KB, which costs one unit.
+    /// Whether the entry's actor, user and place are the session's, as after every sign-in. If so,
+    /// both fit into one KB, which costs one unit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_session: bool,
 }
@@ -74,7 +74,7 @@ impl Store {
     /// each KB and, if the entry is about an account, as much again for the index.
     pub async fn add_carried(&self, carried: &CarriedEntry) -> Result<(), Error> {
         let put = trail::put(&carried.project, &carried.entry, carried.days)?.on("attribute_not_exists(pk)");
-        // The worker links the entry itself, so the stream does not send this item to it.
+        // The worker links the entry itself, so the stream need not pass this item on to it.
         let put = put.attribute("carried", AttributeValue::Bool(true));
         is_made(self.write_unrecorded(put).await).map(drop)
     }

@@ -19,7 +19,7 @@ use crate::table::{Error, Item, Key, Store, entity};
 use crate::trail::chain::{DayEntry, SignedItem, earlier, number_of};
 use crate::trail::day;
 
-/// How long expired items may still be in the table.
+/// How long the table may still contain expired items.
 const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The result of checking a trail as a whole; its days are reported separately.
@@ -58,7 +58,7 @@ impl Store {
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
         let (row, first) = tokio::try_join!(self.project(project), self.trail_head(project))?;
-        // Without a head, no entry is known to be linked.
+        // Without a head, no entry is known to have a link.
         let linked = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
         let created_at = row.map(|row| row.project.created_at);
         let next = day(after(now, -(max_retention() + LATE_EXPIRY)));
@@ -118,7 +118,7 @@ impl Days<'_> {
         end: Date,
         report: &mut impl FnMut(DayReport),
     ) -> Result<(), Error> {
-        // A link to a day already compared is days late, or its day is invalid.
+        // A link to a day that was already compared is days late, or its day is invalid.
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();

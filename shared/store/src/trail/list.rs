@@ -19,18 +19,18 @@ use crate::table::sharded::{self, Page, size};
 use crate::table::{self, Error, Item, Store, number, sortable, string};
 use crate::trail::{self, day, day_partition, user_partition};
 
-/// How many days one request reads before it stops; the last round may exceed that number. Until
+/// How many days one request reads before it stops; the last round may go beyond that number. Until
 /// entries are found, the rounds read 1, 2, 4 days and so on.
 pub const MAX_DAYS: usize = 63;
-/// How many entries one request reads before it stops; the last round may exceed that number.
+/// How many entries one request reads before it stops; the last round may go beyond that number.
 const MAX_READ: usize = 1000;
-/// How far ahead the clock of an entry's writer may be.
+/// How far ahead the clock of whoever wrote an entry may be.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// The part of the trail to read.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailListing<'a> {
-    /// The user whom the entries must be about; absent for the list of a project.
+    /// The user whom the entries are about; absent for the list of a project.
     pub user: Option<UserId>,
     /// Only entries from this time on are listed.
     pub from: Timestamp,
@@ -150,7 +150,7 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
             .consistent_read(part.index.is_none())
-            // One more than wanted: the range includes `before`, which is left out.
+            // One more than needed: the range includes `before`, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));

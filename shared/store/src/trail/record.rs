@@ -7,7 +7,7 @@
 //! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! successful one, no matter what happens to later ones.
+//! one that succeeds, whatever happens to later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,7 +90,7 @@ pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Sets the project ([`on`]), the caller, and the user whom the request names, if any.
+/// Sets the project ([`on`]), the caller, and the user whom the request names, if it names one.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {
@@ -110,7 +110,7 @@ pub fn matched(rules: impl IntoIterator<Item = (String, ActionType)>) {
     change(|state| state.entry.rules = rules.into_iter().collect());
 }
 
-/// Notes that the sign-up rules, or their default action, rejected the request.
+/// Records that the sign-up rules, or their default action, rejected the request.
 pub fn rejected() {
     change(|state| state.is_rejected = true);
 }
@@ -144,7 +144,7 @@ impl SystemWork<'_> {
 }
 
 /// Records the deletion of a project in the trail of the internal project, because the project's
-/// own trail is deleted too. The entry is kept as long as the deleted project retained its trail.
+/// own trail is deleted too. The entry is kept as long as the deleted project kept its trail.
 pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);
@@ -258,7 +258,7 @@ fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
         entry.tally.merge(&facts.tally, 1);
         facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (facts.session, facts.user, entry.actor) {
-            // The caller was anonymous until now, and is identified by the session from now on.
+            // The caller was anonymous until now; from now on, the session identifies the caller.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}

@@ -3,10 +3,10 @@
 //! takes several transactions.
 //!
 //! The writes follow from a comparison of the user before and after the change. Added provider
-//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that can no
-//! longer be used to sign in, are released; claims with new content are renewed. The writes are
-//! labelled, so a conflict tells the caller whether the user has changed since it was read or
-//! another user holds a claim.
+//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that no longer
+//! sign the user in, are released; claims with new content are renewed. The writes are labelled, so
+//! a conflict tells the caller whether the user has changed since it was read or another user holds
+//! a claim.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -156,7 +156,7 @@ pub struct TakenAddress<'a> {
 
 impl Outcome {
     /// Success if the change was written, otherwise [`Error::Conflict`]; for callers that read and
-    /// decide again, no matter what prevented the change.
+    /// decide again, whatever prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
@@ -297,7 +297,7 @@ impl Store {
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MAX_DELETED_WRITES {
             let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::User { id }, begun_at: now }.note()?;
             if !is_ending {
-                // With the mark, the trail counts the deletion once, no matter who completes it.
+                // With the mark, the trail counts the deletion once, whoever completes it.
                 let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
                 let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
                 match self.transact([mark.tallies(&gone), ending]).await {

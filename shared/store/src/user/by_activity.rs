@@ -32,9 +32,9 @@ pub(super) fn is_placed(item: &Item) -> bool {
 
 impl Store {
     /// Records that a user was active in a session, and returns the user; `None` if the user no
-    /// longer exists, or if all sessions but one were ended after this session began, and this is
-    /// not the remaining one. The caller must know that the session itself has not ended. Costs at
-    /// most two units for each KB, and two more for the first activity of an hour.
+    /// longer exists, or if the user's sessions were ended after this one began and this one was
+    /// not kept. The caller must know that the session itself has not ended. Costs at most two
+    /// units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
         // Items from earlier versions lack an epoch and count as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
@@ -75,7 +75,7 @@ impl Store {
         let id = row.user.id;
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));
         let write = placed(write, project, id, row.last_active_at).on("attribute_exists(pk) AND attribute_not_exists(gsi2pk)");
-        // Fails if the user has been deleted or was active since the list was read.
+        // Fails if the user has been deleted or active since the list was read.
         is_made(self.write_unrecorded(write).await).map(drop)
     }
 }

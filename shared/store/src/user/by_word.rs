@@ -9,7 +9,7 @@
 //! costs one unit more, because the claim exists anyway and `gsi2` has only keys; each word of a
 //! name costs two, and a change of the name two for each word added or removed. A search costs half
 //! a unit for each partition, half a unit for each 4 KB of matching items, and one unit for each 4
-//! KB of the users found, no matter how many users the project has.
+//! KB of the users found, however many users the project has.
 //!
 //! A user is listed once, at the first matching word. Items for words that the user no longer has
 //! (an index may lag behind) are skipped.
@@ -111,8 +111,8 @@ impl Store {
             if words.is_empty() {
                 return Ok(());
             }
-            // Without this check, words that the user has lost since would be written and never
-            // removed.
+            // Without this check, we would write words that the user has lost since, and nothing
+            // would remove them.
             self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
         })?;
         let claimed: BTreeSet<&Email> =
@@ -127,7 +127,7 @@ impl Store {
             .value(":user", string(user.to_string()))
             .value(":pk", string(pk))
             .value(":sk", string(sk));
-        // Fails if the claim was released, belongs to another user, or has a place.
+        // Fails if the claim was released, belongs to another user, or already has a place.
         is_made(self.write_unrecorded(write).await).map(drop)
     }
 }

@@ -47,8 +47,8 @@ impl Store {
         is_made(self.write(forget).await)
     }
 
-    /// Forgets all but the newest `max` devices of a user. Each of several concurrent requests
-    /// counts after writing its own device, so the last one leaves at most `max`.
+    /// Forgets all but the newest `max` devices of a user. Concurrent requests each count after
+    /// writing their own device, so the last one leaves at most `max`.
     pub async fn forget_oldest_devices(&self, project: &ProjectId, user: UserId, max: usize) -> Result<(), Error> {
         let devices = self.devices(project, user).await?.into_iter().skip(max);
         let forget = |device: Device| self.write_unrecorded(Write::delete(device_key(project, user, device.id)));

@@ -249,8 +249,8 @@ impl Store {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
     }
 
-    /// These projects, as needed to send emails, and these users, in one round trip; at most 100
-    /// together. Nonexistent projects are left out; nonexistent users are `None`.
+    /// Reads these projects, as needed to send emails, and these users in one round trip; at most
+    /// 100 in total. Nonexistent projects are left out; nonexistent users are `None`.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,

@@ -37,9 +37,9 @@ impl Guess {
     }
 }
 
-/// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
-/// one fewer has been counted. Written together with the email that tells the owner, so that the
-/// account is never closed without that email.
+/// Counts the wrong password that closes the account to passwords at sign-in; fails unless the
+/// count is exactly one short of that. Written together with the email that tells the owner, so
+/// that the account is never closed without that email.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")

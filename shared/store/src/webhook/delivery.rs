@@ -137,9 +137,10 @@ impl Store {
         Ok(pending)
     }
 
-    /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
+    /// Updates deliveries after their attempts. A delivery that has no next attempt loses its
+    /// place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
-        // Without its body, a delivery takes at most ten KB, most of it attempts.
+        // Without its body, a delivery takes at most ten KB, most of it for its attempts.
         for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {

@@ -5,8 +5,8 @@
 //!
 //! No event overtakes an earlier event of the same item:
 //!
-//! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
-//!   others. So the queue holds earlier deliveries, which need not wait for those set aside. Code
+//! - While an endpoint has late deliveries, all later ones are set aside too, behind the others. So
+//!   the deliveries in the queue are earlier ones, which need not wait for those set aside. Code
 //!   that records deliveries first reads the endpoint's item, which says whether it has late
 //!   deliveries.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
@@ -20,9 +20,9 @@
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
-//! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
-//! on the change's position in the table's stream. If the table refuses the item there, the item is
-//! stored in the next partition.
+//! delivery's id decides the partition of an item. Nobody can choose this id: it is a digest that
+//! depends on the change's position in the table's stream. If the table refuses the item there, the
+//! item is stored in the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -198,8 +198,8 @@ impl Store {
         is_made(self.write_unrecorded(clear.value(":late", string(late))).await).map(drop)
     }
 
-    /// Moves the deliveries of one item into the queue. If the item is gone, it was moved or has
-    /// expired.
+    /// Moves the deliveries of one item into the queue. If the item no longer exists, it was moved
+    /// or has expired.
     async fn readmit_item(&self, lane: &Lane, key: Key, now: Timestamp) -> Result<(), Error> {
         let Some(item) = self.get_now(&key).await? else { return Ok(()) };
         match unpack(lane, &item) {

@@ -142,9 +142,9 @@ impl Store {
         self.transact([replace].into_iter().chain(others)).await
     }
 
-    /// The write that records a notice to a project's owners that an endpoint was switched off;
-    /// fails if another notice is recorded in the meantime. `None` if one was recorded less than a
-    /// day ago, or if the project never had an endpoint. Costs 1 unit to read.
+    /// The write that records a notice telling a project's owners that an endpoint was switched
+    /// off; fails if another notice is recorded in the meantime. `None` if one was recorded less
+    /// than a day ago, or if the project never had an endpoint. Costs 1 unit to read.
     pub async fn webhook_notice(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Write>, Error> {
         let key = count_key(project);
         let Some(item) = self.get(&key).await? else { return Ok(None) };

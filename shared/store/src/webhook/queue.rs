@@ -1,13 +1,13 @@
 //! The queue of each endpoint's pending deliveries, and the list of endpoints that are due.
 //!
-//! A worker claims an endpoint for the duration of a lease. So only one worker sends to the
-//! endpoint, which keeps deliveries in order, and a slow endpoint occupies at most one worker. The
-//! due time in the endpoint's state says when a worker should next look at the queue: immediately
-//! after a delivery was recorded, at the end of a current lease, or else when the next retry is
-//! due. Recording a delivery increments the version of the state. A delivery recorded during a
-//! lease does not make the endpoint due, because no other worker could claim the endpoint: when
-//! ending the lease, the worker notices the new version and makes the endpoint due immediately. If
-//! the worker is killed, the endpoint is due at the end of the lease.
+//! A worker claims an endpoint for the duration of a lease. So only one worker sends to an
+//! endpoint, which keeps deliveries in order, and a slow endpoint occupies only one worker. The due
+//! time in the endpoint's state says when a worker should next look at the queue: immediately after
+//! a delivery was recorded, at the end of a current lease, or else when the next retry is due.
+//! Recording a delivery increments the version of the state. A delivery recorded during a lease
+//! does not make the endpoint due, because no other worker could claim the endpoint: when ending
+//! the lease, the worker notices the new version and makes the endpoint due immediately. If the
+//! worker is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
@@ -179,9 +179,9 @@ impl Store {
         }
     }
 
-    /// Ends a claim: the endpoint is due again at `next` (`None`: once a delivery is recorded), or
-    /// immediately if a delivery was recorded during the claim. Does nothing if the lease has
-    /// passed to another worker.
+    /// Ends a claim: the endpoint is due again at `next` (with `None`, once a delivery is
+    /// recorded), or immediately if a delivery was recorded during the claim. Does nothing if the
+    /// lease has passed to another worker.
     pub async fn release_webhook(&self, claimed: &ClaimedEndpoint, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
@@ -194,7 +194,7 @@ impl Store {
     }
 
     /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
-    /// then belongs to a worker that no longer runs.
+    /// then belongs to a worker that is no longer running.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");

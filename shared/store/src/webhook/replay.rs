@@ -10,8 +10,8 @@ use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, pa
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
 
-/// The maximum number of failed deliveries that one call returns, not counting further ones with
-/// the last one's creation time.
+/// The maximum number of failed deliveries that one call returns, not counting others created at
+/// the same time as the last one.
 const MAX_REPLAYED: usize = 1000;
 /// How many bytes of bodies one call reads.
 const MAX_BODIES: usize = 3 << 20;

@@ -1,12 +1,12 @@
-//! The attributes of requests with optional fields, and of stored items and answers that leave out
-//! what they lack.
+//! The attributes for requests with optional fields, and for stored items and answers that leave
+//! out absent fields.
 
 use proc_macro::TokenStream;
 use quote::ToTokens as _;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, GenericArgument, PathArguments, PathSegment, Type, parse_macro_input, parse_quote};
 
-/// Types of values that are read from another type, by which the documentation describes them. An
-/// attribute sees only names.
+/// Types that are parsed from another type, which is the one that the documentation shows. (An
+/// attribute sees only names.)
 const READ_FROM: [(&str, &str); 6] = [
     ("AtMillis", "i64"),
     ("Metadata", "serde_json::Value"),
@@ -17,9 +17,9 @@ const READ_FROM: [(&str, &str); 6] = [
 ];
 
 /// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`,
-/// `deserr` requires every field without `#[deserr(default)]`. Describes these fields for
-/// `ToSchema` by what the request contains, unless they have a `value_type` of their own. Stands
-/// before the derives.
+/// `deserr` requires every field without `#[deserr(default)]`. For `ToSchema`, describes these
+/// fields by what the request contains, unless they have their own `value_type`. Put it before the
+/// derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
@@ -32,7 +32,7 @@ pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// Whether an attribute with this name contains the word.
+/// Whether an attribute with this name contains this word.
 fn mentions(attribute: &Attribute, name: &str, word: &str) -> bool {
     attribute.path().is_ident(name) && attribute.meta.to_token_stream().to_string().contains(word)
 }
@@ -56,8 +56,8 @@ fn schema(outer: &PathSegment) -> Option<Attribute> {
 }
 
 /// Leaves out the fields of type `Option` that are `None`, and writes fields of type `Timestamp` as
-/// milliseconds since the Unix epoch. A field with a `serde` attribute of its own stays as it is.
-/// Stands before the derives of `serde`.
+/// milliseconds since the Unix epoch. A field with its own `serde` attribute stays as it is. Put it
+/// before serde's derives.
 #[proc_macro_attribute]
 pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
     each_field(item, |_, field| {
@@ -77,7 +77,7 @@ pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The struct with more attributes at each field.
+/// The struct, with attributes added to each field.
 fn each_field<A: IntoIterator<Item = Attribute>>(item: TokenStream, attributes: impl Fn(&DeriveInput, &Field) -> A) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
     let before = item.clone();
@@ -95,7 +95,7 @@ fn name(of: &Type) -> Option<&PathSegment> {
     path.path.segments.last()
 }
 
-/// What stands between the angle brackets.
+/// The text between the angle brackets.
 fn arguments(of: &PathSegment) -> impl Iterator<Item = &GenericArgument> {
     let PathArguments::AngleBracketed(arguments) = &of.arguments else { return None.into_iter().flatten() };
     Some(&arguments.args).into_iter().flatten()

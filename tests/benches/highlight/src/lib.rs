@@ -15,7 +15,7 @@ const PAGE: [(&str, &str); 3] = [
     ("ts", include_str!("../page/user.ts.txt")),
     ("sh", include_str!("../page/publish.sh.txt")),
 ];
-/// How often the page is made again.
+/// How often the page is rendered again.
 const REPETITIONS: usize = 99;
 
 /// The CPU time of this process, in microseconds.

@@ -23,7 +23,7 @@ element("sign-in").onsubmit = async (event) => {
 element("elsewhere").onclick = () => app.redirectToSignIn();
 element("sign-out").onclick = () => app.signOut();
 
-// The SDK returns from another domain to its default path, whatever `urls.oauthCallback` is.
+// From another domain, the SDK returns to its default path, whatever `urls.oauthCallback` says.
 if (location.pathname === "/handler/oauth-callback") await app.callOAuthCallback();
 const user = await app.getUser();
 element("who").textContent = user?.primaryEmail ?? "nobody";

@@ -1,4 +1,4 @@
-// An app with a path for each page of the SDK, named like the page.
+// An app with a path for each page of the SDK, named after it.
 
 import { StackClientApp } from "sdk";
 

@@ -63,7 +63,7 @@ export class Person {
     page.on("request", (request) => {
       const { protocol, hostname, pathname } = new URL(request.url());
       const sent = `${request.method()} ${pathname}`;
-      // A refresh does not start a session, whichever of its two operations it uses.
+      // A refresh does not start a session, whichever of the two operations it uses.
       const refreshes = sent.endsWith("/refresh") || request.postData()?.includes("grant_type=refresh_token");
       if (sent.startsWith("POST /api/v1/auth/") && !refreshes) this.#isLeaving = false;
       if (sent === "DELETE /api/v1/auth/sessions/current" || sent === "DELETE /api/v1/users/me") this.#isLeaving = true;

@@ -67,7 +67,7 @@ test("an emailed link and code sign in, and create an account", async (t) => {
   await it.is(`${email} verified`);
   it.check("sign-in by a code");
 
-  // Skips the first email's link, as its code has been used.
+  // Skips the link of the first email, because its code has been used.
   await w.linkTo(email, "/handler/magic-link-callback");
   const other = await w.arrive(t);
   await other.open("/handler/sign-in");

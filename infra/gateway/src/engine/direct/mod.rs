@@ -5,7 +5,7 @@
 //! Only successful reads are answered here. A read that the engine refuses is repeated through the
 //! connector, the only place that turns the engine's errors into the client's. Queries with
 //! consumed capacity, with parameters of earlier versions of DynamoDB, or with unusual values
-//! always use the connector, because only the engine's JSON interface reports or validates these.
+//! always use the connector, because only the engine's JSON interface reports or validates them.
 //!
 //! Recently read rows and pages of the table are not read from the database again (`recent`).
 
@@ -177,7 +177,7 @@ fn to_engine(values: &HashMap<String, Value>) -> Option<HashMap<String, Attribut
 }
 
 /// A usual value of keys and conditions. Other values are left to the engine's JSON interface,
-/// which refuses some of them: empty sets, numbers that are too long.
+/// which refuses some of them, such as empty sets and numbers that are too long.
 fn value_to_engine(value: &Value) -> Option<AttributeValue> {
     match value {
         Value::S(text) => Some(AttributeValue::S(text.clone())),

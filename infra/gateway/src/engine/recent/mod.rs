@@ -1,11 +1,11 @@
-//! The rows and pages read last, as the store receives them. Rereading them costs no database
+//! The rows and pages read last, as the store receives them. Reading them again takes no database
 //! access, no parsing of stored JSON, and no deserialization of entities.
 //!
 //! Reads remain strongly consistent, because every write is announced. Before a write by this
-//! process begins, its rows and the pages of their partitions are removed. A row is not kept while
-//! a write to it is running, or if one began or ended while the row was being read. When another
-//! process begins to write ([`writers`]), reads use the database until the write has ended; then
-//! everything is forgotten.
+//! process begins, its rows and the pages of their partitions are removed. A row is not kept if a
+//! write to it is running, or began or ended while the row was being read. When another process
+//! begins to write ([`writers`]), reads use the database until the write has ended; then everything
+//! is forgotten.
 //!
 //! [`writers`]: super::writers
 
@@ -38,8 +38,8 @@ const MAX_ITEM_BYTES: usize = 32 << 10;
 const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. This limits the effect of unannounced writes, such as by
-/// someone who opens the file in another program.
+/// How long rows and pages are kept. This limits the effect of writes that are not announced, for
+/// example by someone who opens the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided to recognize concurrent writes.
 const GROUPS: usize = 1024;
@@ -73,7 +73,7 @@ struct Group {
     changes: u64,
 }
 
-/// What is known about a row or a page before it is read from the database.
+/// What we know about a row or a page before reading it from the database.
 pub(super) enum Lookup<K, V> {
     Kept(V),
     Unknown(Unknown<K>),
@@ -109,7 +109,8 @@ impl RecentReads {
         let _ = self.writers.set(writers);
     }
 
-    /// Whether rows are kept. If not, this process must announce its writes to the one that does.
+    /// Whether rows are kept. If not, this process must announce its writes to the one that keeps
+    /// them.
     pub(super) fn is_begun(&self) -> bool {
         self.writers.get().is_some()
     }
@@ -129,16 +130,16 @@ impl RecentReads {
         state.ended.is_some()
     }
 
-    /// The row with this key, if recently read and not written since. Call it before reading the
-    /// item from the database.
+    /// The row with this key, if it was recently read and has not been written since. Call it
+    /// before reading the item from the database.
     pub(super) fn find(&self, key: &Key) -> Lookup<Key, Arc<Row>> {
         let mut state = self.state();
         let kept = kept(&mut state.rows, key);
         kept.map_or_else(|| Lookup::Unknown(state.unknown(key, self.group(key))), Lookup::Kept)
     }
 
-    /// The page, if recently read and its partition not written since. Call it before reading the
-    /// page from the database.
+    /// The page, if it was recently read and its partition has not been written since. Call it
+    /// before reading the page from the database.
     pub(super) fn find_page(&self, read: &ReadPage) -> Lookup<ReadPage, Page> {
         let mut state = self.state();
         let kept = kept(&mut state.pages, &read.pk).filter(|(kept, _)| kept == read).map(|(_, page)| page);
@@ -292,8 +293,8 @@ fn size_of_value(value: &AttributeValue) -> usize {
 }
 
 /// An upper estimate of the memory that a text takes when parsed as JSON, in bytes; 0 if it cannot
-/// be an object or a list. Rows are kept with their entities, which hold parsed metadata: a small
-/// object takes ninety times the length of its text.
+/// be an object or a list. Rows are kept with their entities, which contain parsed metadata: a
+/// small object takes ninety times the length of its text.
 fn size_as_json(text: &str) -> usize {
     /// The B-tree node with an object's first names and values.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;

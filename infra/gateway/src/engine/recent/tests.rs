@@ -1,4 +1,4 @@
-//! Tests that rows and pages are kept, or not.
+//! Tests of which rows and pages are kept.
 
 use super::*;
 

@@ -128,7 +128,7 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     };
     let line = first_line_of_login(&folder, &gateway);
     assert!(line.starts_with(&format!("Open {}/console/cli-auth-confirm?login_code=", gateway.url)), "{line}");
-    // The console must be on a trusted domain, too.
+    // The console must be on a trusted domain too.
     internal(json!({ "allow_localhost": false })).await;
     let said = fails(&run(&folder, &["login", &gateway.url]));
     assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");

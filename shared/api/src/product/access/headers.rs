@@ -1,5 +1,5 @@
-//! The claims of a request's headers. So far, only the signatures of tokens are verified; the table
-//! has not been read.
+//! The claims in a request's headers. At this stage, only the signatures of tokens are verified;
+//! the table has not been read.
 
 use crypto::digest::Digest;
 use errors::{KeySlip, KnownError};
@@ -15,7 +15,7 @@ use crate::product::access_token::AccessToken;
 use crate::product::admin_token::AdminToken;
 use crate::product::header_family::header;
 
-/// The text that SDKs without a key send in place of a key.
+/// What SDKs send if they do not have a key.
 pub const NO_KEY: &str = "__stack_public_client__";
 
 const KEY_HEADERS: [(&str, KeyKind); 3] = [
@@ -50,7 +50,7 @@ impl<'a> Headers<'a> {
     /// the project id. Conflicting values of a header are reported when the header is read.
     pub(super) fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
-        // alike.
+        // the same way.
         let verifies = route.is_none_or(|route| route.needs.has(Need::Secret));
         let keys = KEY_HEADERS.into_iter().map(|(name, kind)| Ok((kind, header(headers, name)?)));
         let mut keys = keys.collect::<Result<Vec<_>, KnownError>>()?;
@@ -114,9 +114,9 @@ fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     }
 }
 
-/// The digest for looking up a server's key. Instead of the key, a machine sends an access token
-/// that contains the key's digest. So the key is read, with its revocation, expiry and permissions,
-/// as if the key itself had been sent. A token that is not valid for the project is treated as a
+/// The digest for looking up a server's key. A machine sends not the key, but an access token that
+/// contains the key's digest. The key is then looked up, and its revocation, expiry and permissions
+/// apply, as if it had been sent itself. A token that is not valid for the project is treated as a
 /// key that does not exist.
 fn server_key_digest(key: &str, project: &ProjectId, app: &App) -> Digest {
     let is_token = key.starts_with("eyJ");

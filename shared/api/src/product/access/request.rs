@@ -27,7 +27,7 @@ use crate::product::named::Names;
 use crate::product::trail::named_user;
 
 /// An extension that marks the process's own requests, for example for the gateway's pages. It
-/// proves any access level without a key. Requests from outside cannot have this extension.
+/// proves any access level without a key. Requests from outside cannot carry it.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 

@@ -5,11 +5,11 @@
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
-//! cost among the project's imported hashes, if there are any. A check of an argon2id hash cheaper
-//! than the current parameters is followed by another hash that does the missing work; the total
-//! time is the same to within a few percent. A more expensive hash, from before the parameters were
-//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
-//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! cost among the project's imported hashes, if there are any. If an argon2id hash is cheaper than
+//! the current parameters, its check is followed by another hash that does the missing work; the
+//! total time is the same to within a few percent. A more expensive hash, from before the
+//! parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of
+//! cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -61,7 +61,7 @@ impl Hash {
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The password is wrong, or there is no hash.
+    /// The password is wrong, or there is no hash to check it against.
     Wrong,
     /// The password is right.
     Right,
@@ -118,8 +118,8 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // The digest is all zeros: checking takes as much work as a real hash, but a password
-        // cannot match.
+        // The digest is all zeros: checking it takes as much work as checking a real hash, but no
+        // password can match.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }
@@ -137,7 +137,7 @@ impl Hasher {
         }
     }
 
-    /// The parameters of new hashes.
+    /// The parameters for new hashes.
     pub(super) fn params(&self) -> &Params {
         &self.params
     }
@@ -190,8 +190,8 @@ impl Hasher {
         }
     }
 
-    /// Adds the work missing from a check against this hash (bcrypt of `cost`, or argon2id) to
-    /// equal the most expensive check in the project.
+    /// After a check against this hash (bcrypt of `cost`, or argon2id), does the work still missing
+    /// to equal the most expensive check in the project.
     fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         if let Some(stored) = params_of(text)
             && let Some((memory, passes)) = remainder((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
@@ -212,8 +212,7 @@ impl Hasher {
         }
     }
 
-    /// Whether a hash is not an argon2 hash, or fills less memory over all its passes than a new
-    /// hash.
+    /// Whether a hash is not argon2, or fills less memory over all its passes than a new one.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
         params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))

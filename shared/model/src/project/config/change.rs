@@ -53,7 +53,7 @@ pub fn change(
     Ok(ChangedProject { project, levels: levels.without_secrets()?, documents })
 }
 
-/// The values that have an effect.
+/// The values that take effect.
 fn effective(mut all: Flat) -> Flat {
     all.retain(|path, value| !value.is_null() && !is_without_effect(path));
     all
@@ -74,8 +74,8 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries left incomplete because another level no longer sets their required field.
-/// Incomplete entries set by the change itself are left in, and are rejected later.
+/// Removes entries that are incomplete because another level no longer sets their required field.
+/// Incomplete entries set by the change itself stay, to be rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, field) in [(DOMAINS, "baseUrl"), (PERMISSIONS, "scope")] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
@@ -134,7 +134,7 @@ fn without_effect(project: &Project, levels: &Levels) -> Flat {
     let mut all = levels.rendered();
     // Older versions stored paths with more names than now permitted.
     all.retain(|path, value| !value.is_null() && flat::depth(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
-    // Older versions stored a provider without the placeholder for its secret.
+    // Older versions stored providers without a placeholder for the secret.
     for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
         all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
     }

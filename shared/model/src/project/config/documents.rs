@@ -111,13 +111,13 @@ pub(crate) fn document_of(path: &str) -> Option<&str> {
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// For a document's key `tsxSource`, the key `htmlSource`, which writing this alias replaces;
-/// `None` for other keys.
+/// For a document's key `tsxSource`, the key `htmlSource`, which is replaced when this alias is
+/// written; `None` for other keys.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
-/// The documents that a change to a level starts from.
+/// What a change to a level's documents is based on.
 pub(crate) struct StartingDocuments {
     /// The level's own documents.
     pub(crate) own: MailDocuments,
@@ -141,7 +141,7 @@ impl ParsedDocuments {
     /// The changes to the documents of a level, or the problems by path.
     ///
     /// `selected` is the theme that this change selects for the project; `None` if the project
-    /// keeps its theme.
+    /// keeps its own.
     pub(crate) fn changes(
         self,
         StartingDocuments { own: old, below, other_themes }: &StartingDocuments,
@@ -164,7 +164,7 @@ impl ParsedDocuments {
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
             let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
-            // A template may keep a deleted theme, so that the deletion does not block other
+            // A template may keep naming a deleted theme, so that the deletion does not block other
             // changes.
             if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));

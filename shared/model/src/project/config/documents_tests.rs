@@ -30,7 +30,7 @@ fn at(documents: &LevelDocuments, level: Level, change: &LevelChange) -> Result<
     with_documents(Levels::of(&project), (&project, documents), level, change).map(|changed| changed.documents)
 }
 
-/// The documents after these changes to a project without any.
+/// The documents after these changes to a project that had none.
 fn stored(changes: Vec<DocumentChange>) -> MailDocuments {
     let mut all = MailDocuments::default();
     for change in changes {
@@ -70,7 +70,7 @@ fn new_templates_and_themes_have_their_defaults() {
 fn documents_survive_serialisation() {
     for own in [MailDocuments::default(), own_documents()] {
         assert_eq!(documents_after(&own, json!({})), Ok(vec![]));
-        // Reading a level's overrides, and writing them back as its only content, changes nothing.
+        // Reading a level's overrides and writing them back as its whole content changes nothing.
         let documents = LevelDocuments { environment: own.clone(), ..LevelDocuments::default() };
         let overrides = object(json!({ "emails": documents.overrides(Level::Environment) }));
         assert_eq!(after(&own, &LevelChange::Replace(overrides)), Ok(vec![]));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Values by path. A non-empty object is not a value, but its members are.
+/// Values by path. A non-empty object is not itself a value, but its members are.
 pub type Flat = BTreeMap<String, Value>;
 
 /// Whether a path is `key`, or below it.
@@ -23,7 +23,7 @@ fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
 }
 
-/// Whether a path is one of these keys, or below one.
+/// Whether a path is one of these keys, or is below one.
 pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
@@ -88,7 +88,7 @@ pub(crate) fn remove_all(values: &mut Map<String, Value>, keys: &BTreeSet<&str>)
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !remove_below(path, value, keys));
 }
 
-/// Removes keys from the members of the value at `path`. Returns whether this left an empty object.
+/// Removes keys from the members of the value at `path`. Returns whether the object is now empty.
 fn remove_below(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     let Value::Object(members) = value else { return false };
     let below = format!("{path}.");
@@ -102,7 +102,7 @@ fn remove_below(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     members.is_empty()
 }
 
-/// The records of a configuration whose entries are stored as one key each.
+/// The records of a configuration whose entries are each stored as one key.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
 /// A nested configuration as an object with dotted paths: one key per value, except that an entry
@@ -128,7 +128,7 @@ pub(crate) fn from_nested(nested: Value) -> Map<String, Value> {
     values
 }
 
-/// Sets a value at a path below an object, creating missing objects on the way.
+/// Sets a value at a path below an object, creating missing objects along the way.
 fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(object.insert(path.to_owned(), value)),

@@ -23,8 +23,8 @@ const OF_PROVIDERS: [&str; 8] =
     ["isShared", "clientId", "clientSecret", "facebookConfigId", "microsoftTenantId", "appleBundles", "issuer", "authorizationEndpoint"];
 
 impl Level {
-    /// Whether the key at a path may be set at this level. If its value is an object, the keys in
-    /// it must be checked too: some may belong to another level.
+    /// Whether the key at a path may be set at this level. If its value is an object, its keys must
+    /// be checked too: some may belong to another level.
     pub fn holds(self, path: &str) -> bool {
         let is_of_project = ["project", "sourceOfTruth"].iter().any(|area| is_at_or_below(path, area));
         match self {

@@ -4,7 +4,7 @@
 //! branch, the branch the project, and the project the defaults. A key overrides, in the levels
 //! below, the same key and every longer path that begins with it; objects are not merged. In the
 //! result, longer keys are set after shorter ones. So a value set by the environment stays in
-//! effect, no matter what is pushed to the branch.
+//! effect whatever is pushed to the branch.
 //!
 //! Templates and themes are not part of the levels: each is a separate item that records its level
 //! ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
@@ -35,8 +35,8 @@ pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys to reset in one request.
 const MAX_KEYS: usize = 1000;
-/// The maximum number of names in a path. Configurations are nested by their paths, and functions
-/// that walk or drop a nested value recurse for each name.
+/// The maximum number of names in a path. Paths determine how deeply configurations are nested, and
+/// functions that walk or drop a nested value recurse for each name.
 pub(crate) const MAX_NAMES: usize = 32;
 /// The longest key, in bytes.
 const MAX_KEY: usize = 1024;
@@ -69,10 +69,9 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds the project's settings that levels from older versions lack, as part of the
-    /// environment: permissions, if the levels were stored before a configuration could define
-    /// them, and the settings for passkeys, which operations of older versions changed only in the
-    /// project.
+    /// Adds, as part of the environment, those of the project's settings that levels from older
+    /// versions lack: permissions, if the levels were stored before a configuration could define
+    /// them, and the settings for passkeys, which older versions changed only in the project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
@@ -161,7 +160,7 @@ impl Levels {
     }
 
     /// Like [`Self::noted`], for one entry, such as a provider. If the project no longer has the
-    /// entry, it is removed from all levels, no matter what the branch says.
+    /// entry, it is removed from all levels, including the branch.
     #[must_use]
     pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
         self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);
@@ -177,8 +176,8 @@ impl Levels {
     }
 
     /// The levels after a permission got the id `new` or, if that is `None`, was deleted. Removes
-    /// the definition with the id `old`, and replaces references to it by references to `new`, if
-    /// any. Does not add the definition of `new` ([`Self::noted`] does).
+    /// the definition with the id `old`, and replaces references to it with references to `new`, if
+    /// there is one. Does not add the definition of `new` ([`Self::noted`] does).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);
@@ -297,7 +296,7 @@ fn laid_over(mut below: Values, above: &Values) -> Values {
     below
 }
 
-/// Stores values as JSON text, because JSON permits numbers that DynamoDB cannot store.
+/// Stores values as JSON text, because JSON has numbers that DynamoDB cannot store.
 mod text {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};

@@ -64,7 +64,7 @@ fn an_object_of_the_environment_replaces_the_longer_keys_of_the_branch() {
     let state = state.merge(Level::Environment, json!({ "teams": { "allowMemberInvitations": false } }));
     let config = &state.0.config;
     assert!(!config.client_team_creation_enabled && !config.create_team_on_sign_up && !config.rbac.members_invite);
-    // A longer key of the environment is set within the branch's object.
+    // The environment's longer key is set within the branch's object.
     let state = State::new().push(json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } }));
     let state = state.merge(Level::Environment, json!({ "teams.createPersonalTeamOnSignUp": false }));
     assert!(state.0.config.client_team_creation_enabled && !state.0.config.create_team_on_sign_up);
@@ -82,14 +82,15 @@ fn the_environment_completes_a_provider_of_the_branch() {
     assert!(state.offers("github"));
     let secret = state.0.config.oauth_providers[0].client_secret.clone();
     assert!(!serde_json::to_string(&state.1).expect("JSON").contains("the-secret"));
-    // The secret is kept while the branch does not offer the provider.
+    // The secret is kept even while the branch does not offer the provider.
     for none in [json!({}), json!({ "auth.oauth.providers.github": { "type": "github", "allowSignIn": false } })] {
         let state = State(state.0.clone(), state.1.clone()).push(none);
         assert!(!state.offers("github"));
         assert_eq!(state.0.config.idle_oauth_providers[0].client_secret, secret);
         let state = state.push(offered.clone());
         assert_eq!(state.0.config.oauth_providers[0].client_secret, secret);
-        // Without settings at the environment, the provider and its secret are removed.
+        // If the environment has no settings for it, the provider is removed together with its
+        // secret.
         let state = state.reset(Level::Environment, "auth.oauth.providers");
         assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
     }
@@ -144,7 +145,7 @@ fn an_idle_provider_is_shown_with_its_defaults_and_without_its_secret() {
         Level::Environment,
         json!({ "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "a-secret", "allowSignIn": false } }),
     );
-    // Operations of older versions stored levels without the placeholder.
+    // Older versions stored levels without the placeholder.
     let mut stored = serde_json::to_value(&levels).expect("JSON");
     let older = stored["environment"].as_str().expect("text").replace(r#""clientSecret":"********","#, "");
     assert_ne!(stored["environment"], older);

@@ -2,17 +2,17 @@
 //!
 //! A configuration has three levels, which are stored separately ([`levels`]), each with its
 //! permitted keys ([`Level`]). Most requests read only the settings in the project, not the levels.
-//! A change to a level combines the levels again and parses the whole result ([`change()`]). A
-//! missing key has its default. Any invalid value rejects the entire change. When another operation
+//! Changing a level combines all levels anew and parses the whole result ([`change()`]). A missing
+//! key has its default. A single invalid value rejects the entire change. When another operation
 //! changes settings, the new values are also written to the environment or, for keys of the project
 //! level, to that level.
 //!
-//! Names stored before hidden characters were refused are serialized without these characters, so
-//! that such names do not block other changes.
+//! Names stored at a time when hidden characters were permitted are serialized without them, so
+//! that they do not block other changes.
 //!
 //! The secrets of providers, of the mail server and of bot challenges can be written but are never
 //! returned. A provider or mail server written without its secret keeps the previous one, but only
-//! if the secret would be sent to the same recipient. A bot challenge keeps its secret key while
+//! if the secret would go to the same recipient. A bot challenge keeps its secret key as long as
 //! its site key stays the same.
 
 pub mod change;

@@ -5,8 +5,8 @@ use wire::change::Change;
 use crate::project::config_patch::ConfigPatch;
 
 /// For each field in braces, its key if the patch sets the field. The fields after the `;` are
-/// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] in neither list is a compile
-/// error.
+/// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
+/// compile error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;

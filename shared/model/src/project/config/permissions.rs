@@ -1,7 +1,7 @@
 //! The permissions defined by a configuration (`rbac.permissions`), and references to them.
 //!
 //! A permission that the configuration no longer defines is only set aside ([`Rbac::configured`]):
-//! if it is defined again, its former holders have it again. Only the operations on definitions
+//! if it is defined again, its former holders get it back. Only the operations on definitions
 //! delete a permission together with its grants.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,9 +99,9 @@ fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
     }
 }
 
-/// Removes references to permissions that the configuration does not define in the right scope:
-/// another level may have stopped defining them. Such references in the change itself are left in,
-/// and are rejected later.
+/// Removes references to permissions that the configuration does not define in the right scope,
+/// perhaps because another level has stopped defining them. Such references in the change itself
+/// stay, to be rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();
     let scope = |(path, value): (&String, &Value)| {

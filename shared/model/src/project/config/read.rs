@@ -120,7 +120,7 @@ impl Document {
             team_creator_default_permissions: Some(permission_inputs("teamCreator", defaults.team_creator)?),
             team_member_default_permissions: Some(permission_inputs("teamMember", defaults.team_member)?),
             user_default_permissions: Some(permission_inputs("signUp", defaults.sign_up)?),
-            // Settings outside the configuration keep their values.
+            // Settings that are not part of the configuration keep their values.
             ..ConfigPatch::default()
         })
     }

@@ -167,7 +167,7 @@ fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty)
 }
 
-/// The name of each domain in the configuration: as written there, otherwise a generated one.
+/// The name of each domain in the configuration: the one written there, or else a generated one.
 fn domain_names(project: &Project) -> Vec<String> {
     let names = &project.config.domain_names;
     let mut free: Vec<&String> = names.keys().collect();

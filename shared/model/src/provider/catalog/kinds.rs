@@ -3,8 +3,8 @@
 use crate::provider::catalog::scopes::Scopes;
 use crate::provider::profile::{Addresses, Fields};
 
-/// A provider of the catalog. The reasons for all deviations from the standards are in
-/// [`notes`](Self::notes). `docs/api/providers.md` is rendered from them.
+/// A provider of the catalog. [`notes`](Self::notes) gives the reason for each deviation from the
+/// standards. `docs/api/providers.md` is rendered from them.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
     /// The id, used by app developers in SDK calls.
@@ -22,8 +22,8 @@ pub struct Provider {
     pub scope: &'static str,
     /// Parameters that a plain sign-in adds to the request.
     pub sign_in: Parameters,
-    /// Scopes and parameters that a flow adds to link an account or to ask for further scopes: the
-    /// app will call the provider's API, even later, so it needs a refresh token.
+    /// Scopes and parameters that a flow adds to link an account or to ask for additional scopes:
+    /// the app will call the provider's API, possibly much later, so it needs a refresh token.
     pub offline: OfflineAccess,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,
@@ -52,7 +52,7 @@ pub struct OfflineAccess {
 }
 
 impl OfflineAccess {
-    /// Nothing: the provider issues refresh tokens without being asked, or not at all.
+    /// Nothing: the provider issues refresh tokens unasked, or not at all.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 

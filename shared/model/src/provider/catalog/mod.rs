@@ -1,4 +1,4 @@
-//! The catalog of providers. All have the same flow and differ only in their data.
+//! The catalog of providers. All use the same flow and differ only in their data.
 //!
 //! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
 //! discovered through their metadata (`shared/oauth/src/metadata.rs`).
@@ -36,7 +36,7 @@ pub fn scopes_of(id: &str) -> Scopes {
 
 /// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// The scope and parameters that a flow adds to link an account or to ask for further scopes, at an
-/// issuer outside the catalog that lists the scope: refresh tokens require consent (OpenID Connect
-/// Core §11).
+/// The scope and parameters that a flow adds to link an account or to ask for additional scopes, at
+/// an issuer outside the catalog that lists the scope: refresh tokens require consent (OpenID
+/// Connect Core §11).
 pub const OPENID_OFFLINE: OfflineAccess = OfflineAccess { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

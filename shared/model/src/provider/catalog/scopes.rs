@@ -1,11 +1,11 @@
 //! The relations between a provider's scopes: which names mean the same, and which scopes include
-//! others. Without these relations, a token whose scopes the provider reports under other names
-//! would seem to lack them, and an app would send its users to the provider again and again.
+//! others. Without this, a token would seem to lack scopes that the provider reports under other
+//! names, and the app would keep sending its users to the provider.
 
 use std::collections::BTreeSet;
 
-/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing by itself,
-/// and issuers omit it from the scopes that they report.
+/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing on its
+/// own, and issuers omit it from the scopes that they report.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The relations of a provider's scopes.
@@ -17,20 +17,20 @@ pub struct Scopes {
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Scopes, each with the scopes that it includes; these may include further scopes.
+    /// Scopes, each with the scopes that it includes; these may include others.
     pub includes: &'static [(&'static str, &'static [&'static str])],
-    /// Part of a scope's name, and the text in its place in the name of an included scope.
+    /// Part of a scope's name, and the text that replaces it in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
     /// Scopes that the provider grants but never reports.
     pub unreported: &'static [&'static str],
 }
 
 impl Scopes {
-    /// Scopes with one name each that include no others.
+    /// Scopes that have one name each and include no others.
     pub const PLAIN: Self =
         Self { prefixes: &[], ignores_case: false, aliases: &[], includes: &[], narrower: &[], unreported: &[OFFLINE_ACCESS] };
 
-    /// Whether granted scopes permit everything that the wanted ones would. Scopes are separated by
+    /// Whether granted scopes permit everything that the wanted ones do. Scopes are separated by
     /// spaces or, as at GitHub and LinkedIn, by commas.
     pub fn cover(&self, granted: &str, wanted: &str) -> bool {
         let mut have: BTreeSet<String> = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! Access tokens of machines: a backend exchanges its server key for one at the token endpoint.
 //!
 //! Machines have a separate audience, and therefore a separate signing key. A user's access token
-//! is never accepted as a machine's, or the other way round.
+//! is never accepted as a machine's, or vice versa.
 
 use std::time::Duration;
 

@@ -127,7 +127,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The content of an access token for this session of a user.
+    /// The content of an access token for a user's session.
     pub fn of(user: &User, project: &ProjectId, config: &ProjectConfig, session: &Session) -> Self {
         let primary = user.primary();
         Subject {

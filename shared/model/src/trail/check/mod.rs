@@ -62,7 +62,7 @@ pub enum Problem {
     Unexpected(u64),
 }
 
-/// A link recorded elsewhere, such as in the log, that must still exist.
+/// A link that was recorded elsewhere, such as in the log, and must still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedLink {
     /// The number of the link.
@@ -104,7 +104,7 @@ pub struct DayReport {
     pub links: usize,
     /// The number of recent entries that are not linked yet, or not with their latest count.
     pub unlinked: usize,
-    /// The first problem, if any was found.
+    /// The first problem, if one was found.
     pub problem: Option<Problem>,
 }
 
@@ -139,8 +139,8 @@ impl<'a> Chain<'a> {
         Self { project, keys, now, last: None, expected, accepted, days: BTreeMap::new() }
     }
 
-    /// Checks the next link; `None` is a link that cannot be parsed. Returns whether the link is
-    /// authentic.
+    /// Checks the next link; `None` stands for a link that cannot be parsed. Returns whether the
+    /// link is authentic.
     pub fn take(&mut self, number: u64, day: Date, link: Option<(Link, Mac)>) -> bool {
         let problem = self.problem_of(number, link.as_ref());
         let is_authentic = !matches!(problem, Some(Problem::LinkChanged(_)));
@@ -157,7 +157,7 @@ impl<'a> Chain<'a> {
         is_authentic
     }
 
-    /// The number of the last link taken; 0 before the first.
+    /// The number of the last link checked; 0 before the first.
     pub fn number(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.number)
     }
@@ -180,13 +180,13 @@ impl<'a> Chain<'a> {
         (number > self.accepted && link.is_late(self.now)).then_some(Problem::LinkLate(number))
     }
 
-    /// The number of the link that follows the last one taken.
+    /// The number of the link that follows the last one checked.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The problem that links before this number are missing. It names the first missing link if
-    /// that one cannot have expired, otherwise the last.
+    /// The problem that links before this number are missing. Names the first missing link if that
+    /// one cannot have expired, otherwise the last.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
@@ -246,7 +246,8 @@ impl CoveredDay {
     }
 }
 
-/// Compares an entry with its latest record in a link. Returns whether it needs no further link.
+/// Compares an entry with its latest record in a link. Returns whether it does not need another
+/// link.
 fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, now: Timestamp) -> Result<bool, Problem> {
     let id = || entry.id().to_owned();
     let may_be_new = entry.position.as_str() > linked;

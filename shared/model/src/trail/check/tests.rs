@@ -1,4 +1,4 @@
-//! When entries and links are suspect. Whole trails are checked in `tests/api/audit`.
+//! Which entries and links are suspect, and when. Whole trails are checked in `tests/api/audit`.
 
 use super::*;
 

@@ -67,7 +67,7 @@ impl World {
         R: Request<Output: PartialEq, Error: ProvideErrorMetadata> + Clone + Debug,
     {
         let one = self.requests.call(request.clone()).await.map_err(described);
-        // The second direct read can take items that the first one kept.
+        // The second direct read can use items that the first one kept.
         for _ in 0..2 {
             let other = self.direct.call(request.clone()).await.map_err(described);
             assert_eq!(other, one, "{request:?}");
@@ -117,8 +117,8 @@ fn item_of(key: &Key) -> Item {
     requests::key(&key.pk, &key.sk)
 }
 
-/// Status and code of an error. If a request has several faults, which one the message names
-/// depends on the order of a map.
+/// Status and code of an error. If a request has several faults, the order of a map decides which
+/// one the message names.
 fn described<E: ProvideErrorMetadata>(failure: aws::CallError<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?}", failure.code())

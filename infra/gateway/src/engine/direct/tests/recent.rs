@@ -1,4 +1,4 @@
-//! Reads see every earlier write, although items are kept from earlier reads.
+//! Reads see every earlier write even though items are kept from earlier reads.
 
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemInput;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
