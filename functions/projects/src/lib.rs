@@ -1,5 +1,5 @@
 //! Projects: creation, transfer and deletion; settings, API keys, audit log and figures; public
-//! keys of tokens; and origins of passkeys.
+//! keys and metadata of the issuer of tokens; and origins of passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;
@@ -25,6 +25,9 @@ pub mod internal_metrics;
 pub mod internal_provider_delete;
 pub mod internal_provider_set;
 pub mod internal_transfer;
+mod issuer;
+pub mod issuer_metadata_discover;
+pub mod issuer_metadata_read;
 mod jwks;
 pub mod jwks_anonymous_read;
 pub mod jwks_read;
@@ -61,6 +64,8 @@ pub fn operations(register: &mut impl Register) {
     register.operation(jwks_read::ROUTE, jwks_read::handle);
     register.operation(jwks_restricted_read::ROUTE, jwks_restricted_read::handle);
     register.operation(jwks_anonymous_read::ROUTE, jwks_anonymous_read::handle);
+    register.operation(issuer_metadata_read::ROUTE, issuer_metadata_read::handle);
+    register.operation(issuer_metadata_discover::ROUTE, issuer_metadata_discover::handle);
     register.operation(sign_up_rules_test::ROUTE, sign_up_rules_test::handle);
     register.operation(config_source_read::ROUTE, config_source_read::handle);
     register.operation(config_source_delete::ROUTE, config_source_delete::handle);

@@ -108,6 +108,6 @@ impl SigningKey {
     fn jwk(&self) -> Value {
         let (x, y) = self.public[1..].split_at(32);
         let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
-        json!({ "kty": "EC", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
+        json!({ "kty": "EC", "use": "sig", "alg": "ES256", "crv": "P-256", "x": x, "y": y, "kid": self.id })
     }
 }

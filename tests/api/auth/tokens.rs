@@ -53,6 +53,8 @@ async fn a_token_has_exactly_the_documented_claims() {
         "aud": project,
         "iat": now,
         "exp": now + 600,
+        "client_id": project,
+        "scope": "openid profile email teams permissions",
         "project_id": project,
         "branch_id": "main",
         "refresh_token_id": sessions["items"][0]["id"],
@@ -79,7 +81,7 @@ async fn a_token_is_signed_only_by_the_published_key_of_its_audience() {
         (keys(&app, "").await, keys(&app, "?include_restricted=true").await, keys(&app, "?include_anonymous=true").await);
     assert_eq!([&normal, &with_restricted, &all].map(|keys| keys.as_array().unwrap().len()), [1, 2, 3]);
     for key in all.as_array().unwrap() {
-        assert_eq!(key.as_object().unwrap().keys().collect::<Vec<_>>(), ["alg", "crv", "kid", "kty", "x", "y"]);
+        assert_eq!(key.as_object().unwrap().keys().collect::<Vec<_>>(), ["alg", "crv", "kid", "kty", "use", "x", "y"]);
         assert_eq!((&key["kty"], &key["crv"], &key["alg"]), (&json!("EC"), &json!("P-256"), &json!("ES256")));
     }
     let signed = |token: &str| [&normal, &with_restricted, &all].map(|keys| is_signed_by(keys, token));

@@ -16,6 +16,7 @@ mod internal_current_read;
 mod internal_current_update;
 mod internal_metrics;
 mod internal_transfer;
+mod issuer_metadata;
 mod jwks_aliases;
 mod jwks_read;
 mod large_deletions;

@@ -1,6 +1,7 @@
 //! Access tokens of users: their audiences and claims, and how they are signed and verified.
 
 pub mod machine;
+pub mod metadata;
 
 use std::time::Duration;
 
@@ -67,6 +68,14 @@ pub struct Claims {
     pub iat: i64,
     /// When the token expires, in seconds since the Unix epoch.
     pub exp: i64,
+    /// The OAuth client (RFC 9068 §2.2), which is the project. Tokens signed by earlier versions
+    /// lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<ProjectId>,
+    /// The scopes (RFC 9068 §2.2.3), separated by spaces. Tokens signed by earlier versions have
+    /// none.
+    #[serde(default)]
+    pub scope: String,
     /// The project.
     pub project_id: ProjectId,
     /// Always `main`.
@@ -177,6 +186,9 @@ pub struct Signer {
 /// not an access token.
 const TYPE: &str = "at+jwt";
 
+/// The scopes of a session of the project's own apps: all that describe a user.
+const SCOPE: &str = "openid profile email teams permissions";
+
 /// Whether a token with this `typ` is an access token. Tokens signed by earlier versions have no
 /// `typ`.
 fn is_access_token(typ: Option<&str>) -> bool {
@@ -212,6 +224,8 @@ impl Signer {
             aud: audience.name(&subject.project),
             iat,
             exp: iat.saturating_add_unsigned(life.as_secs()),
+            client_id: Some(subject.project.clone()),
+            scope: SCOPE.to_owned(),
             project_id: subject.project.clone(),
             branch_id: "main".to_owned(),
             refresh_token_id: subject.session,

@@ -1,0 +1,56 @@
+//! The metadata of a project as an issuer: one document at all the paths where clients look for it.
+
+use api::http::{Describe, Description, Json};
+use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
+use errors::{Error, KnownError, PathSlip};
+use flows::App;
+use http::{HeaderValue, header};
+use model::session::token::metadata::IssuerMetadata;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::id::ProjectId;
+
+/// The names of the document: of OpenID Connect Discovery 1.0 and of RFC 8414. Some clients look for
+/// one of them only.
+const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DocumentPath {
+    /// The project's id.
+    project_id: String,
+    /// `openid-configuration` or `oauth-authorization-server`; the documents are equal.
+    #[schema(example = "openid-configuration")]
+    document: String,
+}
+
+/// Metadata that can be cached for an hour.
+#[derive(Serialize, ToSchema)]
+#[serde(transparent)]
+pub struct Document(IssuerMetadata);
+
+impl Document {
+    /// The document at this path; one round trip.
+    pub(crate) async fn read(app: &App, path: &DocumentPath) -> Result<Self, Error> {
+        if !NAMES.contains(&path.document.as_str()) {
+            return Err(KnownError::RouteNotFound(PathSlip::None).into());
+        }
+        let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
+        let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
+        app.store.project(&id).await?.ok_or_else(unknown)?;
+        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &id)))
+    }
+}
+
+impl IntoResponse for Document {
+    fn into_response(self) -> Response {
+        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+    }
+}
+
+impl Describe for Document {
+    fn describe(description: &mut Description) {
+        Json::<Self>::describe(description);
+    }
+}
