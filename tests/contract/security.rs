@@ -56,6 +56,9 @@ fn functions_that_need_no_secret_have_none() {
     assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content receives the secret");
 }
 
+/// An operation of the product API whose answer is the same for everyone.
+const CACHED: &str = "projects-issuer-metadata-discover";
+
 #[test]
 fn a_distribution_caches_no_path_of_the_product_api() {
     let template = tree::template();
@@ -65,7 +68,7 @@ fn a_distribution_caches_no_path_of_the_product_api() {
     for operation in operations::all().iter().filter(|operation| operation.route.interface == Interface::Product) {
         let path = operation.route.path;
         let is_cached = |pattern: &&&str| pattern.strip_suffix('*').map_or(**pattern == path, |start| path.starts_with(start));
-        assert_eq!(patterns.iter().find(is_cached), None, "{path}");
+        assert_eq!(patterns.iter().any(is_cached), operation.route.name == CACHED, "{path}");
     }
 }
 

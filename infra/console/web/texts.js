@@ -1,4 +1,4 @@
-// The texts of the console, in English. Texts of single pages are in the files texts-*.js, which are
+// The texts of the console, in English. The files texts-*.js have the texts of single pages and are
 // loaded only there. Functions return texts that contain values.
 
 import { count } from "./core/format.js";

@@ -122,8 +122,7 @@ pub(super) struct AccountFacts {
     /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// The link in the last notice, which is the second or the only one; the link for [`NotMe`] is
-    /// in the first.
+    /// The link in the last notice. The link for [`NotMe`] is in the first one.
     pub(super) later_not_me: String,
 }
 

@@ -11,8 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-/// The names of the document: of OpenID Connect Discovery 1.0 and of RFC 8414. Some clients look for
-/// one of them only.
+/// The names of the document in OpenID Connect Discovery 1.0 and RFC 8414. Some clients look for only
+/// one of them.
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 #[derive(Deserr, ToSchema)]

@@ -8,8 +8,8 @@ use super::Audience;
 
 /// The metadata of a project, which tells standard software where to find its keys and endpoints.
 ///
-/// There is no `authorization_endpoint`: users sign in through the SDKs. Authorizers of API gateways
-/// need only `issuer` and `jwks_uri`.
+/// There is no `authorization_endpoint`, as users sign in through the SDKs. Authorizers of API
+/// gateways need only `issuer` and `jwks_uri`.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IssuerMetadata {
     /// The `iss` of access tokens of users without restrictions.
