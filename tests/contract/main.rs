@@ -6,6 +6,7 @@
 mod alarms;
 mod attack_costs;
 mod content_cache;
+mod doc_links;
 mod document;
 mod emails;
 mod events;
