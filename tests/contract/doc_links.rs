@@ -20,8 +20,7 @@ fn links(comment: &str) -> impl Iterator<Item = &str> {
 
 /// The links to private items from the comments of public items, each with the line of the item.
 fn private_links(text: &str) -> Vec<(usize, &str)> {
-    let private: BTreeSet<&str> =
-        text.lines().filter_map(|line| ITEMS.iter().find_map(|item| line.strip_prefix(item)).map(name)).collect();
+    let private: BTreeSet<&str> = text.lines().filter_map(|line| ITEMS.iter().find_map(|item| line.strip_prefix(item)).map(name)).collect();
     let (mut comment, mut found) = (Vec::new(), Vec::new());
     for (index, line) in text.lines().map(str::trim_start).enumerate() {
         if line.starts_with("///") {
@@ -46,7 +45,8 @@ fn no_comment_of_a_public_item_links_to_a_private_one() {
 
 #[test]
 fn a_link_to_a_private_item_is_found() {
-    let text = "/// One of [`ROWS`], or of [`Self::rows`].\n#[inline]\npub fn row() {}\n\n/// [`ROWS`]\nfn other() {}\n\nconst ROWS: u8 = 1;\n";
+    let text =
+        "/// One of [`ROWS`], or of [`Self::rows`].\n#[inline]\npub fn row() {}\n\n/// [`ROWS`]\nfn other() {}\n\nconst ROWS: u8 = 1;\n";
     assert_eq!(private_links(text), [(3, "ROWS")]);
     assert!(private_links(&text.replace("const ROWS", "pub const ROWS")).is_empty());
 }
