@@ -85,7 +85,7 @@ export const account = {
     warning: "Confirm only if you started this sign-in yourself, just now. If somebody else sent you this link, they would be signed in as you.",
     confirm: "Sign in the tool",
     refuse: "Refuse",
-    confirmed: "The tool is signed in. You can close this page and go back to it.",
+    confirmed: "The tool is signed in. You can close this page and return to the tool.",
     refused: "The sign-in was refused. The tool has no access.",
   },
 };

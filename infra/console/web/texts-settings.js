@@ -49,7 +49,7 @@ export const settings = {
     "config.session_max_age_seconds": "Counted from the sign-in, even if the session is in use: 300 (five minutes) to 31,708,800 (367 days).",
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
-      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Keep 0 if your app uses the published SDK’s ready-made pages, which cannot ask.",
+      "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",

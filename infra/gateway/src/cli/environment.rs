@@ -83,8 +83,8 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
         if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
             return None;
         }
-        let advice =
-            alike.map_or_else(|| "`gateway help environment` lists those that do".to_owned(), |known| format!("did you mean {known}?"));
+        let advice = alike
+            .map_or_else(|| "run `gateway help environment` to list those that do".to_owned(), |known| format!("did you mean {known}?"));
         Some(format!("the variable {} has no effect: {advice}", name.escape_debug()))
     };
     let mut warnings: Vec<String> = names.filter(|name| begins_alike(name)).filter_map(warning).collect();

@@ -61,16 +61,16 @@ rules! {
     CodeUser = "code-user", Code, 60 in 600, "Codes and links that a user uses while signed in";
     CodeServer = "code-server", Code, 600 in 60, "Codes checked or redeemed by the servers of a project";
     Token = "token", Token, 60 in 600, "Uses of a refresh token, an authorization code or a server key";
-    TokenAddress = "token-address", Token, 6000 in 600, "Requests for tokens, and polls, from an IP address";
-    TokenNetwork = "token-network", Token, 24_000 in 600, "Requests for tokens, and polls, from a network (IPv4 /24, IPv6 /48)";
+    TokenAddress = "token-address", Token, 6000 in 600, "Token requests and polls from an IP address";
+    TokenNetwork = "token-network", Token, 24_000 in 600, "Token requests and polls from a network (IPv4 /24, IPv6 /48)";
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
-    CliPoll = "poll", Poll, 600 in 600, "Polls of a sign-in of a command-line tool or a device";
+    CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";
     Challenge = "challenge", Challenge, 60 in 600, "Proof-of-work challenges requested from an IP address";
     // The rate above which an IP address is suspicious (`crate::bot_challenge::rate`).
-    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows that are usual for an IP address";
-    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows that are usual for a network";
+    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows from an IP address before it counts as suspicious";
+    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows from a network before it counts as suspicious";
     // This rule and the next one: if it is off, all suspicious requests are refused while the
     // challenge cannot be loaded or checked.
     ChallengeUnavailableNetwork = "challenge-unavailable-network", Challenge, 3 in 3600, "Suspicious requests permitted from a network while challenges are unavailable";
