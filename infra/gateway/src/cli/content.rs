@@ -35,7 +35,7 @@ pub(super) enum Command {
     History,
     /// Restore the previous publication
     Rollback {
-        /// Restore the publication with this number, as in `gateway content history`
+        /// Restore the publication with this number, as listed by `gateway content history`
         #[arg(long, value_name = "NUMBER")]
         to: Option<u64>,
     },
