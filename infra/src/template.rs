@@ -152,10 +152,11 @@ pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-/// The method in the key of an operation's first route. If a path has only GET, the function gets
-/// all methods, and itself refuses all except GET and HEAD: HEAD would need its own route, and an
-/// API has at most 300 routes by default. Paths that overlap, such as `/{document}` and `/health`,
-/// keep a route per method, because which of two overlapping routes wins must not depend on `ANY`.
+/// The method part of the route key of an operation's first route. If a path has only GET, the
+/// function gets all methods, and itself refuses all except GET and HEAD: HEAD would need its own
+/// route, and an API has at most 300 routes by default. Paths that overlap, such as `/{document}`
+/// and `/health`, keep a route per method, because which of two overlapping routes wins must not
+/// depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);

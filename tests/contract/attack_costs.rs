@@ -98,9 +98,9 @@ limit, a default or a cost changes.
   limit of a network ([limits](../security/sign-in.md)), each times the windows of a day.
 - *emails* = the lesser of the answered requests and the project's daily quota for strangers: half
   of 200 an hour, and without limits all of it.
-- *cost* = answered × (the operation in `infra/COSTS.md`, with requests, and 60 ms of Lambda where a
-  password is hashed, 5 ms otherwise) + rejected × (the request, six read units and 5 ms) + emails ×
-  (SES's $100 a million, and the worker's part).
+- *cost* = answered × (the operation in `infra/COSTS.md`, with requests, + 60 ms of Lambda where a
+  password is hashed, 5 ms otherwise) + rejected requests × (API request + six read units + 5 ms of
+  Lambda) + emails × (SES's $100 a million + the worker's part).
 - *without limits*: assumes that all requests are answered.
 
 ## The most expensive requests
@@ -119,8 +119,8 @@ The daily costs of the most expensive ones, at `ThrottleRate` requests a second:
   answer such pages at the same time, at {{milliseconds}} ms each. Requests that read less than 16 KB have no
   limit but the throttle, and cost at most {{small}} a day, with their transfer. An attacker with 10,000
   addresses is stopped only by a lower `ThrottleRate`.
-- *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
-  units and 5 ms).
+- *cost* = requests within the limits × (table + API request + 5 ms of Lambda) + rejected requests ×
+  (API request + six read units + 5 ms of Lambda).
 
 A web ACL (`firewall.yaml`) with its rate rule rejects an address before it causes any of these
 costs; `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first

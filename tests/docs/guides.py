@@ -54,7 +54,7 @@ FRAGMENTS = {
 def name_of(block):
     """A block's file name, from its first line or the text before it; None without one."""
     first = re.match(r"(?://|#) (\S+\.\w+)$", block.text.splitlines()[0])
-    named = re.match(r"(?:As )?`([^`\s]+\.\w+)`", block.before)
+    named = re.match(r"(?:Save this as )?`([^`\s]+\.\w+)`", block.before)
     return first[1] if first else named[1] if named else None
 
 

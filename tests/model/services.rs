@@ -24,7 +24,7 @@ pub(crate) struct Services {
 
 /// The position of a client in its tasks.
 pub(crate) struct Local {
-    /// The index of its current task, or the number of tasks at the end.
+    /// The index of its current task; once all are done, the number of tasks.
     pub(crate) at: usize,
     pub(crate) heard: Vec<(usize, Reply)>,
     pub(crate) calls: Vec<Call>,

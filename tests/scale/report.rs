@@ -167,7 +167,7 @@ that were throttled.
         text.push('\n');
     }
     let peaks: Vec<String> = days.iter().map(|day| grouped(day.peak)).collect();
-    let _ = writeln!(text, "\nThe peak of requests a second, over all projects: {}.", peaks.join(", "));
+    let _ = writeln!(text, "\nPeak requests a second over all projects, in the order of the table's columns: {}.", peaks.join(", "));
 }
 
 fn growth(text: &mut String, day: &Day) {

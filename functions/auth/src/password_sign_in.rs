@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
 //!
-//! An unknown email address, an account without a password, an account closed to passwords, and a
-//! wrong password all get the same answer after the same work: the same number of reads and writes,
-//! and one password check.
+//! An unknown email address, an account without a password, an account that accepts no passwords
+//! after too many wrong ones, and a wrong password all get the same answer after the same work: the
+//! same number of reads and writes, and one password check.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Need, Route};

@@ -35,7 +35,8 @@ pub struct ListedEmail {
     /// When the email was sent or failed; otherwise, when it was created. In milliseconds since the
     /// Unix epoch.
     sent_at_millis: Millis,
-    /// The recipients' email addresses. For an email to a user's primary address: the current one.
+    /// The recipients' email addresses. If the email goes to a user's primary address, this is the
+    /// address that is primary now.
     to: Vec<String>,
     /// Why the email could not be rendered or sent; `null` if it has not failed.
     error: Option<String>,

@@ -17,7 +17,7 @@ export const developers = {
       python: "Python backend",
     },
     ownKeys: "Fill in your keys",
-    noKeys: "They stay on this page and are not sent anywhere. A key is shown only when it is created. Create new ones under",
+    noKeys: "The keys that you enter stay on this page and are not sent anywhere. A key is shown only when it is created. Create new keys under",
     useKeys: "Use these keys",
     signUp: "Paste this into a terminal. It signs up a user, and the response contains an access token.",
     listUsers: "This request from your server lists the users, newest first:",
@@ -79,7 +79,7 @@ export const developers = {
     rotate: "Replace secret",
     rotateText: "The old secret remains valid for a day, so that you can update your server.",
     delete: "Delete endpoint",
-    deleteText: "It receives no more events, and its delivery history is deleted.",
+    deleteText: "The endpoint receives no more events, and its delivery history is deleted.",
     none: { title: "No endpoints yet", text: "Let your server know when a user signs up or a team changes." },
     noDelivery: {
       title: "No deliveries yet",
@@ -89,7 +89,7 @@ export const developers = {
   reference: {
     title: "API reference",
     lead: "Read about every operation, and try it with this project.",
-    docs: "Read them in the documentation",
+    docs: "All operations in the documentation",
     search: "Search operations",
     operation: "Operation",
     request: "Request",

@@ -123,7 +123,7 @@ pub struct RenderedDocument {
     pub broken: Vec<String>,
 }
 
-/// The ids of the headings of a document.
+/// The ids of a document's headings.
 pub fn anchors(text: &str) -> Vec<String> {
     render(text, "index").anchors
 }

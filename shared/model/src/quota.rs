@@ -86,7 +86,7 @@ impl Quota {
                 ("teams that the user has created", "user", 50, "delete one of them; leaving a team is not enough", &["teams-team-create"])
             }
             Self::Memberships => (
-                "teams that the user belongs to, when the user accepts an invitation",
+                "team memberships, checked when the user accepts an invitation",
                 "user",
                 200,
                 "leave one",

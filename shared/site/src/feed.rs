@@ -76,9 +76,9 @@ pub fn json(content: &Content, site_url: &str) -> Document {
     Document::from_content("application/feed+json", format!("{feed:#}\n"))
 }
 
-/// The maximum number of URLs in a sitemap, by the sitemap protocol.
+/// The maximum number of URLs in a sitemap, according to the sitemap protocol.
 pub(crate) const MAX_PAGES: usize = 50_000;
-/// The maximum length of a URL in a sitemap, by the same protocol.
+/// The maximum length of a URL in a sitemap, according to the same protocol.
 const MAX_URL: usize = 2_047;
 
 /// `/sitemap.xml`: the pages of the site. Leaves out apps and posts with URLs of other sites, and

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// The ids of the headings of a document: the words of each in lower case, joined by hyphens, as on
+/// The ids of a document's headings: the words of each in lower case, joined by hyphens, as on
 /// GitHub, with a number if the id is taken.
 #[derive(Debug, Default)]
 pub struct HeadingIds {

@@ -18,7 +18,7 @@ pub fn style_version() -> &'static str {
     &VERSION
 }
 
-/// The version of a file: the beginning of the digest of its content.
+/// The version of a file: the beginning of its content's digest.
 pub fn version(content: &str) -> String {
     Digest::of(content).as_str().chars().take(12).collect()
 }

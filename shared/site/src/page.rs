@@ -126,7 +126,7 @@ fn app_cards(apps: &[App]) -> String {
 /// The number of posts on a page of the blog.
 pub const POSTS: usize = 50;
 
-/// The path of a page of the blog; the first has the number 1.
+/// The path of one of the blog's pages; the first page has the number 1.
 fn blog_path(number: usize) -> String {
     if number <= 1 { "/blog".to_owned() } else { format!("/blog?page={number}") }
 }

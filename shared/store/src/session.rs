@@ -42,7 +42,7 @@ fn claim_key(project: &ProjectId, name: &str) -> Key {
     Key::new(format!("R#{project}#{name}"), "CLAIM")
 }
 
-/// The key of the claim of a session's refresh token from an earlier version.
+/// The key of the claim for a session's refresh token, if an earlier version created the token.
 pub(crate) fn older_claim_key(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::older_selector(session))
 }

@@ -62,7 +62,8 @@ fn changes_of(sent: &SentEvent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// A new world after an event with one failed call, the table as it was before, and the response.
+/// The outcome of sending one event to a new world in which one call fails: the world afterwards,
+/// the table beforehand, and the response.
 struct Trial {
     world: World,
     before: Rows,

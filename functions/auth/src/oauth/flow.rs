@@ -60,7 +60,7 @@ pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> S
     format!("{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", cookie_name(state), life.as_secs())
 }
 
-/// The name of a flow's cookie, with 132 bits of the digest of the state.
+/// The name of a flow's cookie, which contains 132 bits of the state's digest.
 fn cookie_name(state: &SecretString) -> String {
     format!("{COOKIE_PREFIX}{}", &Digest::of(state.expose_secret()).as_str()[..22])
 }

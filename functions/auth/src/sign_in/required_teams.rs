@@ -25,9 +25,10 @@ async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTree
 /// Reads the teams of a user, and records them in the user's item if they have changed since `row`
 /// was read.
 ///
-/// A team that the user joins in the meantime has already been recorded. So teams are removed only
-/// if the item, read before the memberships, has not changed since; otherwise the next refresh
-/// removes them. Missing teams are always added, even if the user changes at the same time.
+/// A team that the user joins in the meantime has already been recorded. So the item is read before
+/// the memberships, and teams are removed only if it has not changed since. If it has, their
+/// removal is left to the next refresh. Missing teams are always added, even if the user changes at
+/// the same time.
 pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
     let (id, user) = (&project.id, &mut row.user);
     let Some(teams) = read(app, project, user.id).await?.filter(|teams| *teams != user.second_factor_teams) else { return Ok(()) };

@@ -61,7 +61,7 @@ pub(crate) async fn theme(
     })
 }
 
-/// Sample values of the variables of a built-in email's template; `None` for other templates.
+/// Sample values for the variables in a built-in email's template; `None` for other templates.
 pub(crate) fn examples(template: DocumentId) -> Option<Map<String, Value>> {
     Builtin::of(template).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default())
 }

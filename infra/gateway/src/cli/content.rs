@@ -35,7 +35,7 @@ pub(super) enum Command {
     History,
     /// Restore the previous publication
     Rollback {
-        /// Restore the publication with this number, as in `gateway content history`
+        /// Restore the publication with this number, as listed by `gateway content history`
         #[arg(long, value_name = "NUMBER")]
         to: Option<u64>,
     },
@@ -68,7 +68,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
         folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
-        say!("Without --images, link previews have no pictures: name the bucket, the stack's output ImagesBucket");
+        say!("Link previews have no images. To add them, pass `--images BUCKET`, with the stack's output ImagesBucket");
     }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");
@@ -94,10 +94,10 @@ async fn history(store: &Store) -> anyhow::Result<()> {
 async fn roll_back(tools: &Tools, to: Option<u64>) -> anyhow::Result<()> {
     match (tools.store.roll_back(to, tools.clock.now()).await?, to) {
         (Some(kept), _) => {
-            say!("Restored publication {} of {}", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
+            say!("Restored publication {} from {}", kept.number, kept.at.strftime("%Y-%m-%d %H:%M:%S UTC"));
             Ok(())
         }
-        (None, Some(number)) => bail!("publication {number} is not among the last {KEPT}, which `gateway content history` lists"),
+        (None, Some(number)) => bail!("publication {number} is not among the last {KEPT}: run `gateway content history` to list them"),
         (None, None) => bail!("there is no earlier publication to restore: publish the content that you want"),
     }
 }

@@ -14,7 +14,7 @@ const OWN: &str = "
 | `GATELET_INTERNAL_CLIENT_KEY`, `GATELET_INTERNAL_SERVER_KEY`, `GATELET_INTERNAL_ADMIN_KEY` | fix the keys of the project `internal` | generated at the first start |
 | `GATELET_PAGE_KEY` | fixes the key that opens the console, the inbox and the outbox | generated at the first start |
 | `GATELET_REMOTE_PAGES` | `1` shows the console, the inbox and the outbox to connections from other addresses, too, like `--remote-pages` | none |
-| `GATELET_TRUSTED_PROXIES` | proxy networks, separated by commas, whose `X-Forwarded-For` names the client, like `--trusted-proxy` | none |
+| `GATELET_TRUSTED_PROXIES` | proxy networks whose `X-Forwarded-For` names the client, separated by commas, like `--trusted-proxy` | none |
 | `GATELET_DYNAMODB_ACCESS_KEY_ID`, `GATELET_DYNAMODB_SECRET_ACCESS_KEY` | fix the credentials of `--dynamodb-port` | generated at the first start |
 | `GATELET_LOG` | what to log: `off`, `error`, `warn`, `info`, `debug`, `trace`, or levels for single modules, such as `warn,gateway=debug` | `warn,dynoxide=error` |
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` checks | `http://127.0.0.1:8787` |
@@ -83,8 +83,8 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
         if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
             return None;
         }
-        let advice =
-            alike.map_or_else(|| "`gateway help environment` lists those that do".to_owned(), |known| format!("did you mean {known}?"));
+        let advice = alike
+            .map_or_else(|| "run `gateway help environment` to list those that do".to_owned(), |known| format!("did you mean {known}?"));
         Some(format!("the variable {} has no effect: {advice}", name.escape_debug()))
     };
     let mut warnings: Vec<String> = names.filter(|name| begins_alike(name)).filter_map(warning).collect();

@@ -14,10 +14,10 @@ pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
 
 /// Parses an id as shown by `gateway LIST`; `kind` is the kind of object, such as `a team`.
 pub(super) fn id<T, E>(id: &str, parse: impl FnOnce(&str) -> Result<T, E>, kind: &str, list: &str) -> anyhow::Result<T> {
-    parse(id).map_err(|_| anyhow!("{id:?} is not the id of {kind}: `gateway {list}` shows the ids"))
+    parse(id).map_err(|_| anyhow!("{id:?} is not the id of {kind}: run `gateway {list}` to see the ids"))
 }
 
-/// The body of an update of a project or a user, from settings of the form `path=value`.
+/// The request body that updates a project or a user, from settings of the form `path=value`.
 pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());
     for setting in settings {

@@ -50,8 +50,8 @@ pub(super) async fn run(tools: &Tools) -> anyhow::Result<()> {
     ensure!(
         count == 0,
         "{count} trail links, such as {of}, can be verified with neither GATELET_SECRET nor GATELET_SECRET_PREVIOUS and were left \
-         unchanged: set GATELET_SECRET_PREVIOUS to the secret that authenticated them, and run the command again; if there is none, \
-         they were tampered with"
+         unchanged: set GATELET_SECRET_PREVIOUS to the secret that authenticated them, and run the command again; if there is no \
+         such secret, the links were tampered with"
     );
     Ok(())
 }

@@ -38,7 +38,8 @@ pub(super) struct Target {
     #[arg(long, global = true, help_heading = HEADING, value_name = "NAME")]
     pub(super) table: Option<String>,
     /// Use the API of this deployment, which `gateway login` signed in to. Without --api, --table
-    /// and --data, commands that can work over the API use the deployment of the last sign-in
+    /// and --data, commands that can work over the API use the deployment that you last signed in
+    /// to
     #[arg(long, global = true, help_heading = HEADING, value_name = "URL", conflicts_with = "table")]
     pub(super) api: Option<String>,
 }

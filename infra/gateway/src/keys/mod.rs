@@ -150,7 +150,7 @@ pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Re
     if !others.is_empty() {
         tracing::warn!(
             "the data folder has no keys.env, so {new} is a new project with new keys. To use another project instead, delete keys.env and \
-             set {PROJECT_ID}; `gateway project keys ID` makes keys for it. The other projects: {}",
+             set {PROJECT_ID}; to create keys for that project, run `gateway project keys ID`. The other projects: {}",
             others.join(", ")
         );
     }

@@ -2,7 +2,7 @@
 
 use errors::ErrorCode;
 
-/// The maximum number of groups of errors of a route.
+/// The maximum number of error groups that a route has.
 const GROUPS: usize = 3;
 
 /// The answers of an operation, except those common to its interface.

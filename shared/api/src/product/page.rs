@@ -14,7 +14,7 @@ use wire::problem::Problems;
 use crate::http::route::Route;
 use crate::product::input::Param;
 
-/// The maximum size of the items of a page, in bytes; a page with only one item may be larger.
+/// The maximum total size of a page's items, in bytes; a page with only one item may be larger.
 pub const MAX_BYTES: usize = store::table::sharded::MAX_PAGE_BYTES;
 
 /// The size of an item in the answer, in bytes, including the comma after it.

@@ -133,7 +133,7 @@ impl Hasher {
     }
 
     /// Hashes a code with the salt and the parameters of a set. Without a set, uses a fixed salt
-    /// and the current parameters, which takes as long as a new set.
+    /// and the current parameters, so that hashing takes as long as for a newly created set.
     #[expect(clippy::expect_used, reason = "the parameters of a set were checked when it was made or read")]
     pub async fn hash_code(&self, set: Option<&HashedCodes>, code: &RecoveryCode) -> HashedCode {
         let (code, salt) = (code.clone(), set.map_or([0; SALT], |set| set.salt));

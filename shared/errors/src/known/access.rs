@@ -44,7 +44,7 @@ macro_rules! access {
 
         /// The client key does not exist in the project, has expired or was revoked.
         #[error("the publishable client key is not valid for project {project_id}{slip}")]
-        #[hint("Check the project id and the `pck_` key; `gateway project keys` makes new ones.")]
+        #[hint("Check the project id and the `pck_` key. To create new keys, run `gateway project keys`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         InvalidPublishableClientKey {
             project_id: String,
@@ -54,7 +54,7 @@ macro_rules! access {
 
         /// The server key does not exist in the project, has expired or was revoked.
         #[error("the secret server key is not valid for project {project_id}{slip}")]
-        #[hint("Check the project id and the `ssk_` key; `gateway project keys` makes new ones.")]
+        #[hint("Check the project id and the `ssk_` key. To create new keys, run `gateway project keys`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         InvalidSecretServerKey {
             project_id: String,
@@ -64,7 +64,7 @@ macro_rules! access {
 
         /// The admin key does not exist in the project, has expired or was revoked.
         #[error("the super secret admin key is not valid for project {project_id}{slip}")]
-        #[hint("Check the project id and the `sak_` key; `gateway project keys` makes new ones.")]
+        #[hint("Check the project id and the `sak_` key. To create new keys, run `gateway project keys`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         InvalidSuperSecretAdminKey {
             project_id: String,
@@ -129,7 +129,7 @@ macro_rules! access {
 
         /// The project that the request names does not exist.
         #[error("project {project_id} does not exist")]
-        #[hint("Check `X-Service-Project-Id`; `gateway project list` shows all projects.")]
+        #[hint("Check `X-Service-Project-Id`. To list all projects, run `gateway project list`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         CurrentProjectNotFound { project_id: String },
 

@@ -117,7 +117,7 @@ macro_rules! oauth {
 
         /// The user already signs in with another account of the provider.
         #[error("the user already signs in with another account of this provider")]
-        #[hint("Add the account with `allow_sign_in: false`, or first set it to `false` for the other account.")]
+        #[hint("Add the account with `allow_sign_in: false`, or first set that field to `false` for the other account.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AnotherProviderAccountSignsIn,
 

@@ -5,7 +5,7 @@ macro_rules! projects {
 
         /// The project does not exist.
         #[error("project {project_id} does not exist")]
-        #[hint("Check the project id; `gateway project list` shows all projects.")]
+        #[hint("Check the project id. To list all projects, run `gateway project list`.")]
         #[answer(NOT_FOUND, Sdks::All)]
         ProjectNotFound { project_id: String },
 

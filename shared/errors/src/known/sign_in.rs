@@ -116,7 +116,7 @@ macro_rules! sign_in {
 
         /// The code or invitation was used before.
         #[error("the code or invitation has been used")]
-        #[hint("If it took effect, do nothing. Otherwise, get a new code: request another email, or start again.")]
+        #[hint("If that use took effect, do nothing. Otherwise, get a new code: request another email, or start again.")]
         #[answer(CONFLICT, Sdks::All)]
         VerificationCodeAlreadyUsed,
 

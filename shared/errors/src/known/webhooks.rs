@@ -5,7 +5,7 @@ macro_rules! webhooks {
 
         /// The webhook endpoint does not exist.
         #[error("the webhook endpoint does not exist")]
-        #[hint("Check the id; `GET /api/v1/internal/webhook-endpoints` lists the project's endpoints.")]
+        #[hint("Check the id. To list the project's endpoints, call `GET /api/v1/internal/webhook-endpoints`.")]
         #[answer(NOT_FOUND, Sdks::None)]
         WebhookEndpointNotFound,
 

@@ -67,7 +67,7 @@ impl Address {
 #[must_use]
 pub struct RecipientCounts(Vec<Write>);
 
-/// The counters of the recipient of a code, link or invitation.
+/// The counters for whoever receives a code, link or invitation.
 fn counters(app: &App, level: Level, email: &Email, address: Address) -> impl Iterator<Item = Counter> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let is_client = level == Level::Client;
@@ -90,7 +90,7 @@ pub fn keys(app: &App, project: &ProjectId, level: Level, email: &Email) -> Vec<
     counters(app, level, email, Address::Unproved).map(|counter| limit::key_before(project, &counter)).collect()
 }
 
-/// The counts of the recipient of a code, link or invitation, for the transaction with the email,
+/// The counts for whoever receives a code, link or invitation, for the transaction with the email,
 /// which fails if a limit is reached. Costs a unit to read for each counter that is not prefetched
 /// ([`keys`]).
 pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<RecipientCounts, store::Error> {

@@ -55,7 +55,8 @@ impl<'a> Failures<'a> {
     }
 
     /// Counts an attempt; fails if the limit is reached. A process checks at most as many attempts
-    /// at once as the quota allows; the others wait, because they may all be right.
+    /// at once as the quota allows. Further attempts wait instead of failing, because those being
+    /// checked may turn out to be correct and give their counts back.
     pub async fn begin(&self) -> Result<Attempt<'_>, store::Error> {
         let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, _place: None }) };
         let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();

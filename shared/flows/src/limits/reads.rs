@@ -10,9 +10,9 @@
 //! session, not per user. For the same reason, a session that has read little can go on reading
 //! when its IP address or network, which others share, has used up its quota.
 //!
-//! Small reads are not counted, so a caller without a session could keep asking for made-up ids.
-//! Anything that such a caller asks for and that does not exist counts like a made-up project
-//! ([`unproved`](crate::limits::unproved)).
+//! Small reads are not counted, so a caller without a session could keep asking for made-up ids. If
+//! such a caller asks for something that does not exist, the request is counted as if the project
+//! were made up ([`unproved`](crate::limits::unproved)).
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
 use model::place::Place;

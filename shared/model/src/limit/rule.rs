@@ -29,8 +29,8 @@ macro_rules! rules {
 }
 
 rules! {
-    SignUp = "sign-up", SignUp, 20 in 600, "Sign-ups, and changes of an unproved sign-in address, from an IP address";
-    SignUpNetwork = "sign-up-network", SignUp, 80 in 600, "Sign-ups, and changes of an unproved sign-in address, from a network (IPv4 /24, IPv6 /48)";
+    SignUp = "sign-up", SignUp, 20 in 600, "Sign-ups and changes of unproved sign-in addresses, from an IP address";
+    SignUpNetwork = "sign-up-network", SignUp, 80 in 600, "Sign-ups and changes of unproved sign-in addresses, from a network (IPv4 /24, IPv6 /48)";
     // Sign-ups with a password or as an anonymous user, by a project's servers and administrators.
     SignUpServer = "sign-up-server", SignUp, 600 in 60, "Sign-ups by the servers of a project";
     AnonymousSignUp = "anonymous-sign-up", AnonymousSignUp, 300 in 600, "Anonymous users created from an IP address";
@@ -43,10 +43,10 @@ rules! {
     // Wrong passwords for an email address, wrong current passwords when a user changes the
     // password or reauthenticates, and wrong codes of a user's second factor; each of the three is
     // counted separately.
-    SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and second factors of an account";
+    SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and wrong second factors for an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
-    SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), also by sign-ups";
-    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails to unverified recipients at one domain other than a mail provider's, caused by clients";
+    SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), including by sign-ups";
+    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails that clients cause to unverified recipients at one domain, other than a mail provider's";
     SendCodeRecipient = "send-code-recipient", SendCode, 5 in 600, "Emails with a code to one recipient, requested by clients";
     SendCodeRecipientServer = "send-code-recipient-server", SendCode, 30 in 600, "Emails with a code, invitations and test emails to one recipient, requested by servers";
     SendCodeCaller = "send-code-caller", SendCode, 30 in 600, "Emails with a code requested by a user";
@@ -61,16 +61,16 @@ rules! {
     CodeUser = "code-user", Code, 60 in 600, "Codes and links that a user uses while signed in";
     CodeServer = "code-server", Code, 600 in 60, "Codes checked or redeemed by the servers of a project";
     Token = "token", Token, 60 in 600, "Uses of a refresh token, an authorization code or a server key";
-    TokenAddress = "token-address", Token, 6000 in 600, "Requests for tokens, and polls, from an IP address";
-    TokenNetwork = "token-network", Token, 24_000 in 600, "Requests for tokens, and polls, from a network (IPv4 /24, IPv6 /48)";
+    TokenAddress = "token-address", Token, 6000 in 600, "Token requests and polls from an IP address";
+    TokenNetwork = "token-network", Token, 24_000 in 600, "Token requests and polls from a network (IPv4 /24, IPv6 /48)";
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
-    CliPoll = "poll", Poll, 600 in 600, "Polls of a sign-in of a command-line tool or a device";
+    CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";
     Challenge = "challenge", Challenge, 60 in 600, "Proof-of-work challenges requested from an IP address";
     // The rate above which an IP address is suspicious (`crate::bot_challenge::rate`).
-    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows that are usual for an IP address";
-    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows that are usual for a network";
+    ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows from an IP address before it counts as suspicious";
+    ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows from a network before it counts as suspicious";
     // This rule and the next one: if it is off, all suspicious requests are refused while the
     // challenge cannot be loaded or checked.
     ChallengeUnavailableNetwork = "challenge-unavailable-network", Challenge, 3 in 3600, "Suspicious requests permitted from a network while challenges are unavailable";
@@ -83,14 +83,14 @@ rules! {
     // Requests that lock someone out (`Limit::SecureAccount`), in one session, or from the IP
     // address of a client without a session.
     SecureAccount = "secure-account", SecureAccount, 60 in 600, "Sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys in a session";
-    SecureAccountAddress = "secure-account-address", SecureAccount, 600 in 600, "The same from an IP address, in all sessions";
-    SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "The same from a network (IPv4 /24, IPv6 /48), in all sessions";
+    SecureAccountAddress = "secure-account-address", SecureAccount, 600 in 600, "Sign-outs, password changes and other requests that secure an account, from an IP address, in all sessions";
+    SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "Sign-outs, password changes and other requests that secure an account, from a network (IPv4 /24, IPv6 /48), in all sessions";
     // Writes by a user, or from the IP address of a client without a user, if no other rule counts
     // them.
     Write = "write", Write, 300 in 60, "Other writes by a user";
     WriteAddress = "write-address", Write, 600 in 60, "Other writes by users from an IP address; each 4 KB of a body counts once more";
     WriteNetwork = "write-network", Write, 1200 in 60, "Other writes by users from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
-    WriteServer = "write-server", Write, 3000 in 60, "Other writes, and previews of emails, with the key of a server or an administrator";
+    WriteServer = "write-server", Write, 3000 in 60, "Other writes with a server or admin key; previews of emails count, too";
     Picture = "picture", Picture, 10 in 600, "Pictures that a user uploads with client access";
     PictureAddress = "picture-address", Picture, 30 in 600, "Pictures uploaded with client access from an IP address";
     PictureNetwork = "picture-network", Picture, 120 in 600, "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)";
@@ -98,9 +98,9 @@ rules! {
     Read = "read", Read, 2400 in 600, "Reads by a client in a session, in units of 16 KB; smaller reads do not count";
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
-    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more says that others were left out";
-    // Wrong keys, unknown projects, flows and links, reads, without a session, of what does not
-    // exist, reports of exposed API keys, and checks of versions, from an IP address.
+    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more tells the recipient that others were left out";
+    // From an IP address: wrong keys; unknown projects, flows and links; reads without a session of
+    // anything that does not exist; reports of exposed API keys; and checks of versions.
     Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";
     UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)";
 }

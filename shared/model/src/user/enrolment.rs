@@ -18,7 +18,7 @@ use crate::user::User;
 
 /// How long a user has to scan the secret and type a code from the app.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// Permitted lengths of the name of an app, in characters.
+/// Permitted lengths of an app's name, in characters.
 const NAME: RangeInclusive<usize> = 1..=64;
 
 /// An authenticator app being set up, stored under the digest of the code that identifies the

@@ -119,8 +119,8 @@ impl Notices {
         }
     }
 
-    /// Invalidates all links, because the account may have a new owner. Uses up the next number
-    /// too, because links in notices about sign-ins have that number.
+    /// Invalidates all links, because the account may have a new owner. This includes links with
+    /// the next number: sign-in notices use that number without advancing the counter.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();
         self.undone = vec![(0, self.latest)];

@@ -13,7 +13,7 @@ use crate::table::{Contention as _, Error, Item, Store, Write, entity, integer, 
 pub(super) const PUBLICATION: &str = "publication";
 /// The attribute with the [`Turn`].
 const TURN: &str = "turn";
-/// The number of parts of the index of texts in earlier versions, which did not store empty parts.
+/// The number of parts of the text index in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
 /// A publication: its items, except site and apps.
@@ -34,9 +34,9 @@ pub(super) struct Publication {
     /// The number of posts on each page; empty in publications from earlier versions.
     #[serde(default)]
     pub(super) counts: Vec<usize>,
-    /// The sort keys of the parts of the index, in order.
+    /// The sort keys of the index's parts, in order.
     pub(super) parts: Vec<String>,
-    /// The sort keys of the lists of its images, in order.
+    /// The sort keys of its image lists, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) images: Vec<String>,
     /// The pictures of all pages except posts, by page path.

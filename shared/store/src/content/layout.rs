@@ -28,7 +28,7 @@ pub(super) fn key(sk: impl Into<String>) -> Key {
     Key::new(PARTITION, sk)
 }
 
-/// The key of the record of the publication with this number.
+/// The key under which the publication with this number is recorded.
 pub(super) fn record_key(number: u64) -> Key {
     key(format!("{RECORD}{number}"))
 }

@@ -47,7 +47,7 @@ fn item(image: &Value) -> Result<Item, Error> {
     image.into_iter().map(|(name, value)| Ok((name, crate::table::transfer::attribute(value)?))).collect()
 }
 
-/// The records of an event of the stream, in order. Records that cannot be parsed are logged and
+/// The records in an event from the stream, in order. Records that cannot be parsed are logged and
 /// skipped, because retries would fail too.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {

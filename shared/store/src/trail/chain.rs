@@ -97,7 +97,7 @@ pub fn earlier(position: &str, by: SignedDuration) -> String {
     time_of(position).map(|time| sortable(after(time, -by))).unwrap_or_default()
 }
 
-/// The project of this partition of a trail or of its links.
+/// The project whose trail, or whose links, this partition contains.
 fn project_of_any(partition: &str) -> Option<ProjectId> {
     project_of(partition).or_else(|| project_of_links(partition))
 }

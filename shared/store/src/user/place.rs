@@ -10,7 +10,7 @@ use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::table::{Write, integer, sortable, string};
 
-/// The number of partitions of a list of a project's users.
+/// How many partitions a list of a project's users has.
 pub const USER_SHARDS: u8 = 4;
 
 /// The part of an update expression that sets the place of a user in the list by activity;

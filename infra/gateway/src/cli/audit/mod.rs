@@ -130,7 +130,7 @@ async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLink
         }
         wrong += usize::from(!is_in_order(tools, project, recorded).await?);
     }
-    ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems, which are listed above", projects.len());
+    ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems (listed above)", projects.len());
     Ok(())
 }
 

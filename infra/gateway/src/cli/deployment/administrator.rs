@@ -192,7 +192,7 @@ async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {
         [project] => project_id(project["id"].as_str().context("the project has no id")?),
-        [] => bail!("your teams own no projects at {}: `gateway project create NAME` creates one", session.url()),
-        more => bail!("your teams own {} projects: name one with --project ID (`gateway project list` shows them)", more.len()),
+        [] => bail!("your teams own no projects at {}: run `gateway project create NAME` to create one", session.url()),
+        more => bail!("your teams own {} projects: name one with --project ID (run `gateway project list` to see them)", more.len()),
     }
 }

@@ -189,7 +189,7 @@ impl Logout {
         };
         let login = saved(&url)?;
         if !self.forget {
-            end(login).await.context("the session could not be ended; --forget removes it from this machine without ending it")?;
+            end(login).await.context("the session could not be ended: to remove it from this machine without ending it, add --forget")?;
         }
         let rest = Logins::forget(&url)?;
         let next = rest.current().map_or_else(String::new, |url| format!("; commands now use {url}"));

@@ -61,7 +61,10 @@ impl Session {
     fn from_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
-            bail!("not signed in, and {} is not a gateway's data folder: `gateway login URL` signs in to a deployment", folder.display());
+            bail!(
+                "not signed in, and {} is not a gateway's data folder: run `gateway login URL` to sign in to a deployment",
+                folder.display()
+            );
         };
         let Some(url) = Data::holder(folder).and_then(|holder| holder.url) else {
             bail!(
@@ -104,7 +107,7 @@ impl Session {
         let only = self.only_project().unwrap_or(project);
         ensure!(
             only == project,
-            "the data folder only has the admin key of project {only}: `gateway login {}` signs in to administer others",
+            "the data folder only has the admin key of project {only}: to administer others, run `gateway login {}`",
             self.url()
         );
         Ok(())
@@ -189,7 +192,7 @@ impl Session {
                 anyhow!("the project `internal` cannot be administered over the API: its operator uses --data DIR or --table NAME")
             }
             (Some(id), Some("ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN" | "CURRENT_PROJECT_NOT_FOUND")) => {
-                anyhow!("none of your teams owns project {id} at {}: `gateway project list` shows your projects", self.url())
+                anyhow!("none of your teams owns project {id} at {}: run `gateway project list` to see your projects", self.url())
             }
             _ => self.api.refusal(status, &body),
         }
@@ -208,7 +211,8 @@ impl Session {
 fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
     let file = data.keys_file();
     let saved = SavedKeys::read(Some(&file))?;
-    let value = |name: &str| saved.value(name).with_context(|| format!("{} has no {name}: `gateway login URL` signs in", file.display()));
+    let value =
+        |name: &str| saved.value(name).with_context(|| format!("{} has no {name}: sign in with `gateway login URL`", file.display()));
     let [.., admin] = Role::First.names();
     let project =
         ProjectId::parse(&value(PROJECT_ID)?).with_context(|| format!("{PROJECT_ID} in {} is not a project id", file.display()))?;
@@ -217,9 +221,9 @@ fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
 
 /// The saved session on a deployment.
 pub(super) fn saved(url: &str) -> anyhow::Result<Login> {
-    Logins::read()?.find(Some(url)).ok_or_else(|| anyhow!("not signed in to {url}: `gateway login {url}` signs in"))
+    Logins::read()?.find(Some(url)).ok_or_else(|| anyhow!("not signed in to {url}: run `gateway login {url}`"))
 }
 
 fn ended(url: &str) -> anyhow::Error {
-    anyhow!("the session at {url} has ended: `gateway login {url}` signs in again")
+    anyhow!("the session at {url} has ended: run `gateway login {url}` to sign in again")
 }

@@ -161,7 +161,7 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
             bail!("project {} is still being deleted; try again in a minute", project.id)
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
-            bail!("the team that should own it was deleted concurrently")
+            bail!("the team that should own the project was deleted concurrently")
         }
         Err(store::Error::Conflict(_)) => bail!("project {} already exists", project.id),
         Err(error) => return Err(error.into()),

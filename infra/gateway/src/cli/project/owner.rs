@@ -74,12 +74,14 @@ async fn find_team(tools: &Tools, owner: &str) -> anyhow::Result<Team> {
         let user = user(tools, internal, owner).await?;
         match tools.store.memberships(internal, user.id).await?[..] {
             [ref only] => only.team_id,
-            [] => bail!("{owner} is not in any team of the project `internal`: `gateway team add TEAM {owner}` adds users to teams"),
-            _ => bail!("{owner} is in several teams: name one by its id, which `gateway team list` shows"),
+            [] => {
+                bail!("{owner} is not in any team of the project `internal`: run `gateway team add TEAM {owner}` to add the user to a team")
+            }
+            _ => bail!("{owner} is in several teams: name one by its id (run `gateway team list` to see the ids)"),
         }
     };
     let row = tools.store.team(internal, id).await?;
-    Ok(row.ok_or_else(|| anyhow!("the project `internal` has no team {id}: `gateway team list` shows the ids"))?.team)
+    Ok(row.ok_or_else(|| anyhow!("the project `internal` has no team {id}: run `gateway team list` to see the ids"))?.team)
 }
 
 /// The first two teams of `internal`.

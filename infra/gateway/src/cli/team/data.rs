@@ -56,7 +56,7 @@ impl Operator {
         match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
             Ok(()) => {}
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
-                bail!("project {} has no team {team}: `gateway team list` shows the ids", project.id)
+                bail!("project {} has no team {team}: run `gateway team list` to see the ids", project.id)
             }
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::User) => bail!("user {} was deleted concurrently", user.id),
             Err(Error::Conflict(_)) => bail!("user {} is already a member of team {team}", user.id),

@@ -28,7 +28,7 @@ pub(super) enum Command {
         #[command(flatten)]
         listed: ListOptions,
     },
-    /// Show a team; `gateway user list --team ID` lists its members
+    /// Show a team; to list its members, use `gateway user list --team ID`
     Show(ItemChoice),
     /// Create a team
     Create {

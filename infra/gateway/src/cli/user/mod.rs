@@ -65,7 +65,9 @@ impl Command {
 async fn create(tools: &Tools, email: Email, id: &ProjectId, from_stdin: bool) -> anyhow::Result<()> {
     let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?.project;
     if !project.config.credential_enabled {
-        bail!("sign-in with a password is disabled in project {id}: `project set {id} config.credential_enabled=true` enables it");
+        bail!(
+            "sign-in with a password is disabled in project {id}: run `gateway project set {id} config.credential_enabled=true` to enable it"
+        );
     }
     let text = new_password(&tools.entropy, from_stdin)?;
     let password = Password::from(text.clone());

@@ -17,7 +17,7 @@ async fn a_session_is_kept_in_a_private_file_until_it_is_ended() {
     let gateway = Gateway::start(&folder.data());
     let ada = user_of_internal(&gateway, "ada@example.com").await;
     let unknown = fails(&run(&folder, &["user", "list"]));
-    assert!(unknown.contains("not signed in, and .gatelet has no data of a gateway: `gateway login URL`"), "{unknown}");
+    assert!(unknown.contains("not signed in, and .gatelet is not a gateway's data folder: run `gateway login URL`"), "{unknown}");
     assert!(fails(&run(&folder, &["logout"])).contains("not signed in"));
 
     let printed = signs_in(&gateway, &folder, &ada).await;

@@ -55,6 +55,6 @@ fn a_command_whose_session_ends_while_it_runs_asks_to_sign_in_again() {
     let url = deployment(1);
     let folder = signed_in("renewal-ended", &url);
     let ended = fails(&run(&folder, &["call", "GET", "/users", "--project", PROJECT]));
-    assert!(ended.contains(&format!("the session at {url} has ended: `gateway login {url}`")), "{ended}");
+    assert!(ended.contains(&format!("the session at {url} has ended: run `gateway login {url}`")), "{ended}");
     assert!(std::fs::read_to_string(file(&folder)).unwrap().contains(&url), "only a sign-out forgets the session");
 }

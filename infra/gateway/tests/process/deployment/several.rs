@@ -46,7 +46,7 @@ async fn without_a_sign_in_commands_ask_the_gateway_that_serves_the_folder() {
     let folder = Folder::new("deployment-of-folder");
     let data = folder.path(".gatelet");
     let said = fails(&run(&folder, &["user", "list"]));
-    assert!(said.contains("not signed in, and .gatelet has no data"), "{said}");
+    assert!(said.contains("not signed in, and .gatelet is not a gateway's data folder"), "{said}");
     let gateway = Gateway::start(&data);
     let project = gateway.line("Project");
     succeeds(&run(&folder, &["user", "create", "bob@example.com", "--project", &project]));

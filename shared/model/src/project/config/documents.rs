@@ -123,7 +123,7 @@ pub(crate) struct StartingDocuments {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above; always empty for the environment.
+    /// The ids of the themes in the level above; always empty for the environment.
     pub(crate) other_themes: Vec<Uuid>,
 }
 

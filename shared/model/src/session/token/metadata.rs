@@ -34,7 +34,7 @@ pub struct IssuerMetadata {
 }
 
 impl IssuerMetadata {
-    /// The metadata of a project of the deployment at this URL.
+    /// The metadata of one of the projects in the deployment at this URL.
     pub fn new(api_url: &str, project: &ProjectId) -> Self {
         let issuer = Audience::Normal.issuer(api_url, project);
         Self {
