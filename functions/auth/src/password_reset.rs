@@ -56,15 +56,15 @@ pub async fn handle(
     Input { body, .. }: Input<Reset>,
 ) -> Result<Json<Success>, Error> {
     let (project, config) = (&access.access.project.id, &access.access.project.config);
-    let (stored, row) = access.decide(&body.code).await?;
+    let forget = async |stored: StoredCode| Failures::for_email(&app, project, stored.email.as_str()).forget().await;
+    let (stored, row, forget) = access.decide_with(&body.code, forget).await?;
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     password::check(&body.password, access.access.project.password_rules(), row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    let failures = Failures::for_email(&app, project, stored.email.as_str());
-    let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
+    let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(forget);
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
     optimistic!(|attempt| {
         if attempt > 0 {

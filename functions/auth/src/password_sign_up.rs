@@ -10,7 +10,7 @@ use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
-use flows::email::gate::{self, Address};
+use flows::email::gate::{self, Address, CountedRecipient};
 use flows::limits::like_sent_code;
 use flows::{App, guarded_body};
 use model::bot_challenge::GuardedOperation;
@@ -76,25 +76,27 @@ pub async fn handle(
     let (mut user, version) = new_user(&access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
     admit(&app, &access.project, &mut user, AuthMethod::Password, &access.place).await?;
-    let recipient = async {
+    let counted = async {
         match &body.verification_callback_url {
-            Some(_) => {
-                let recipient = gate::recipient(&access, &body.email, Address::Unproved);
-                tokio::try_join!(recipient, like_sent_code(&access)).map(|(recipient, ())| Some(recipient))
-            }
+            Some(_) => counted(&access, &body.email).await.map(Some),
             None => Ok(None),
         }
     };
-    let (hash, recipient) = tokio::join!(app.hasher.hash(&app.entropy, body.password.secret()), recipient);
+    let (hash, counted) = tokio::join!(app.hasher.hash(&app.entropy, body.password.secret()), counted);
+    let counted = counted?;
     user.password = Some(hash);
     let mut writes = account_writes(&access, &mut user, version)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
-    if let (Some(callback), Some(recipient), Some(channel)) = (&body.verification_callback_url, recipient?, user.primary()) {
+    if let (Some(callback), Some(counted), Some(channel)) = (&body.verification_callback_url, &counted, user.primary()) {
         let email = CodeEmail { app: &app, project: &access.project.id, callback, now };
-        writes.extend(email.verification(recipient, &user, channel)?);
+        writes.extend(email.verification(counted.counts(), &user, channel)?);
     }
-    match admitted.counted_with(app.store.transact(writes)).await {
+    let done = admitted.counted_with(app.store.transact(writes)).await;
+    if let (Err(store::Error::Conflict(_)), Some(counted)) = (&done, counted) {
+        counted.take_back().await;
+    }
+    match done {
         Ok(()) => {
             if version.is_some() {
                 app.store.name_personal_team(&access.project.id, &user).await;
@@ -105,5 +107,17 @@ pub async fn handle(
             Err(KnownError::UserEmailAlreadyExists { email: body.email.to_string(), would_work_if_email_was_verified: false }.into())
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Counts the recipient and the network of the verification email. Fails if a limit is reached.
+async fn counted<'a>(access: &'a Access<Client>, to: &Email) -> Result<CountedRecipient<'a>, store::Error> {
+    let (counted, like_sent) = tokio::join!(gate::count_before(access, to, Address::Unproved), like_sent_code(access));
+    match (counted, like_sent) {
+        (Ok(counted), Err(error)) => {
+            counted.take_back().await;
+            Err(error)
+        }
+        (counted, like_sent) => like_sent.and(counted),
     }
 }

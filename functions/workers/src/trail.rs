@@ -11,9 +11,8 @@ use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use store::table::stream::{Record, records};
-use store::trail::carried::{CarriedEntry, entry_in};
+use store::trail::carried::{CarriedEntry, entry_of};
 use store::trail::chain::project_of;
-use store::{Item, Key};
 use wire::clock::after;
 use wire::id::ProjectId;
 
@@ -28,8 +27,8 @@ const MAX_DELAY: SignedDuration = SignedDuration::from_hours(25);
 /// wait.
 const MAX_RETRIES: SignedDuration = SignedDuration::from_hours(1);
 
-/// Adds the entries that new sessions in an event of the stream carry to their trails, and links
-/// the new entries of all projects in the event. Returns how many were linked.
+/// Adds the entries that sessions and codes in an event of the stream carry to their trails, and
+/// links the new entries of all projects in the event. Returns how many were linked.
 ///
 /// If it fails, the stream delivers the batch again. An entry that cannot be added always fails the
 /// batch. A project that cannot be linked fails the batch only while the batch is young; after
@@ -46,9 +45,9 @@ pub async fn process(app: &App, event: &Value) -> Result<usize, store::Error> {
     failed.filter(|_| is_young).map_or(Ok(linked), Err)
 }
 
-/// Adds and links only the entries that new sessions in an event carry ([`process`]), for a gateway
-/// that shares its table with functions. Its own sessions carry none. Fails only if an entry cannot
-/// be added: one project that cannot be linked must not hold up the webhooks of others.
+/// Adds and links only the entries that items in an event carry ([`process`]), for a gateway that
+/// shares its table with functions. Its own requests write their entries. Fails only if an entry
+/// cannot be added: one project that cannot be linked must not hold up the webhooks of others.
 pub async fn process_carried(app: &App, event: &Value) -> Result<(), store::Error> {
     let since = add_carried(app, records(event)).await?;
     link_all(app, since).await;
@@ -71,17 +70,16 @@ async fn link_all(app: &App, since: BTreeMap<ProjectId, Option<Timestamp>>) -> (
     (linked, failed)
 }
 
-/// Adds the entries carried by new sessions to the trails of projects that still exist, and returns
+/// Adds the entries that changes carry to the trails of projects that still exist, and returns
 /// the time of each project's first one.
 async fn add_carried(app: &App, records: Vec<Record>) -> Result<BTreeMap<ProjectId, Option<Timestamp>>, store::Error> {
-    let sessions = records.into_iter().filter(|record| record.old.is_none()).filter_map(|record| record.new);
-    let read = |session: Item| {
-        let key = Key::of(&session);
-        let carried = entry_in(session);
-        carried.inspect_err(|error| tracing::error!(%error, ?key, "the trail entry that a session carries cannot be parsed")).ok().flatten()
+    let read = |record: Record| {
+        let key = record.key.clone();
+        let carried = entry_of(record);
+        carried.inspect_err(|error| tracing::error!(%error, ?key, "the trail entry that an item carries cannot be parsed")).ok().flatten()
     };
     let mut of_projects: BTreeMap<ProjectId, Vec<CarriedEntry>> = BTreeMap::new();
-    for carried in sessions.filter_map(read) {
+    for carried in records.into_iter().filter_map(read) {
         of_projects.entry(carried.project.clone()).or_default().push(carried);
     }
     let mut first = BTreeMap::new();

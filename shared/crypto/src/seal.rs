@@ -31,6 +31,49 @@ impl SealedText {
     }
 }
 
+/// Stores a sealed value as bytes (`#[serde(with)]`), which take less room than text. Text is read
+/// as well.
+pub mod packed {
+    use std::fmt;
+
+    use base64::Engine as _;
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    use super::{SealedText, URL_SAFE_NO_PAD};
+
+    /// Writes the bytes; text that is not a sealed value stays text.
+    pub fn serialize<S: Serializer>(sealed: &SealedText, serializer: S) -> Result<S::Ok, S::Error> {
+        match URL_SAFE_NO_PAD.decode(&sealed.0) {
+            Ok(bytes) => serializer.serialize_bytes(&bytes),
+            Err(_) => serializer.serialize_str(&sealed.0),
+        }
+    }
+
+    /// Reads bytes or text.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SealedText, D::Error> {
+        deserializer.deserialize_any(Sealed)
+    }
+
+    struct Sealed;
+
+    impl Visitor<'_> for Sealed {
+        type Value = SealedText;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a sealed value")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<SealedText, E> {
+            Ok(SealedText(text.to_owned()))
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<SealedText, E> {
+            Ok(SealedText(URL_SAFE_NO_PAD.encode(bytes)))
+        }
+    }
+}
+
 /// Seals with the current deployment secret, and opens with the current or the previous one.
 pub struct Sealer {
     current: Option<LessSafeKey>,

@@ -26,6 +26,7 @@ use serde::de::DeserializeOwned;
 use wire::id::ProjectId;
 
 use crate::table::{self, BATCH, DIGEST, Error, Item, Key, Label, Store, Write, entity, integer, is_of_digest, number, string};
+use crate::trail::carried::CARRIED;
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
@@ -55,13 +56,17 @@ fn redeem_by(key: Key, change: &'static str) -> Write {
 
 /// Writes a new code.
 pub fn create(project: &ProjectId, code: &Code, stored: &StoredCode) -> Result<Write, Error> {
-    create_at(code_key(project, stored.purpose.name(), code), code, stored, stored.expires_at)
+    let mut write = create_at(code_key(project, stored.purpose.name(), code), code, stored, stored.expires_at)?;
+    write.can_carry = true;
+    Ok(write)
 }
 
 /// Redeems a code; only one of several concurrent attempts succeeds.
 pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
     let tells = (purpose == Purpose::ResetPassword).then_some(Event::PasswordReset);
-    redeem_at(code_key(project, purpose.name(), code)).tells(tells)
+    let mut write = redeem_at(code_key(project, purpose.name(), code)).tells(tells);
+    write.can_carry = true;
+    write
 }
 
 /// Writes a sign-in that awaits its second factor.
@@ -159,7 +164,7 @@ impl Store {
     /// Counts an attempt. Returns the stored entity if the code is right, and the number of
     /// attempts; `(None, 0)` if no code has this nonce.
     async fn try_at<T: DeserializeOwned>(&self, key: Key, code: &Code) -> Result<(Option<T>, u32), Error> {
-        let update = Write::update(key, "ADD attempts :one").on("attribute_exists(pk)").value(":one", integer(1));
+        let update = Write::update(key, format!("ADD attempts :one REMOVE {CARRIED}")).on("attribute_exists(pk)").value(":one", integer(1));
         let item = match update.send_returning(&self.client, &self.table).await {
             Ok(item) => item,
             Err(Error::Conflict(_)) => return Ok((None, 0)),

@@ -106,11 +106,6 @@ pub fn take_back(project: &ProjectId, counter: &Counter) -> Write {
     write.value(":minus", integer(-1)).value(":zero", integer(0))
 }
 
-/// Resets the counts of the current and the previous window.
-pub fn forget(project: &ProjectId, counter: &Counter) -> [Write; 2] {
-    [counter_key(project, counter), key_before(project, counter)].map(Write::delete)
-}
-
 /// For a nonexistent user, takes the place of the write that counts a wrong password in the user's
 /// item. Increments a counter that is never read.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
@@ -151,6 +146,14 @@ impl Store {
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
         let (window, counted) = futures_util::try_join!(self.window(project, counter), self.count_alone(project, counter))?;
         window.judge(counted)
+    }
+
+    /// The writes that reset the counts of the current and the previous window, if there are any.
+    /// Costs 2 units to read.
+    pub async fn forget_counts(&self, project: &ProjectId, counter: &Counter) -> Result<Vec<Write>, Error> {
+        let keys = [counter_key(project, counter), key_before(project, counter)];
+        let found = self.get_many(keys.clone()).await?;
+        Ok(keys.into_iter().filter(|key| found.has(key)).map(Write::delete).collect())
     }
 
     /// The counter with the count of the previous window. Costs 1 unit to read.

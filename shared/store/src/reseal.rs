@@ -8,8 +8,7 @@
 //! cursors, which only clients have. Each item costs its share of the scan and, if one of its
 //! values is resealed, one unit for each KB.
 
-use std::collections::BTreeMap;
-
+use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::seal::{SealedText, Sealer};
 use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
@@ -18,11 +17,12 @@ use model::project::{Project, secret_owner};
 use model::user::totp::{self, Authenticator, Totp};
 use model::user::{User, recovery};
 use model::webhook::{self, Endpoint};
-use serde::Deserialize;
+use serde::Serialize;
 use wire::id::ProjectId;
 
 use crate::link::{Link, Purpose as _};
 use crate::optimistic;
+use crate::outbox::OutboxRow;
 use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
@@ -36,14 +36,49 @@ struct Place {
     path: String,
     /// The owner name under which the value is sealed.
     owner: String,
-    sealed: SealedText,
+    sealed: StoredText,
 }
 
-/// The sealed codes of an outbox entry.
-#[derive(Deserialize)]
-struct Codes {
-    #[serde(default)]
-    codes: BTreeMap<String, SealedText>,
+/// A sealed value in the form that the item has.
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
+enum StoredText {
+    Text(SealedText),
+    Bytes(#[serde(with = "crypto::seal::packed")] SealedText),
+}
+
+impl StoredText {
+    fn sealed(&self) -> &SealedText {
+        let (Self::Text(sealed) | Self::Bytes(sealed)) = self;
+        sealed
+    }
+
+    /// The new value in the same form.
+    fn renewed(&self, sealed: SealedText) -> Self {
+        match self {
+            Self::Text(_) => Self::Text(sealed),
+            Self::Bytes(_) => Self::Bytes(sealed),
+        }
+    }
+}
+
+impl From<SealedText> for StoredText {
+    fn from(sealed: SealedText) -> Self {
+        Self::Text(sealed)
+    }
+}
+
+/// The sealed codes of an outbox entry: bytes, or text in one from an earlier version.
+fn places_of_entry(item: &Item) -> Result<Vec<Place>, Error> {
+    let OutboxRow { project, entry, .. } = OutboxRow::of(item.clone())?;
+    let stored = item.get("d").and_then(|entity| entity.as_m().ok()?.get("codes")?.as_m().ok());
+    let is_text = |name: &str| stored.is_some_and(|codes| codes.get(name).is_some_and(AttributeValue::is_s));
+    let place = |(name, sealed): (String, SealedText)| Place {
+        path: format!("codes.{name}"),
+        owner: codes::owner(project.as_str(), &entry.id.to_string(), &name),
+        sealed: if is_text(&name) { StoredText::Text(sealed) } else { StoredText::Bytes(sealed) },
+    };
+    Ok(entry.codes.clone().into_iter().flatten().map(place).collect())
 }
 
 /// The result of resealing values or replacing message authentication codes (MACs).
@@ -73,15 +108,18 @@ fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
         None => format!("{path}.secret"),
         Some(position) => format!("{path}.more[{position}].secret"),
     };
-    let place =
-        |(position, app): (usize, &Authenticator)| Place { path: path(position), owner: owner.to_owned(), sealed: app.secret.clone() };
+    let place = |(position, app): (usize, &Authenticator)| Place {
+        path: path(position),
+        owner: owner.to_owned(),
+        sealed: app.secret.clone().into(),
+    };
     totp.apps().enumerate().map(place).collect()
 }
 
 /// The sealed values of an item. Every kind of sealed value that is kept longer than minutes must
 /// be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
-    let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed };
+    let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed: sealed.into() };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
         let project: Project = entity(item.clone())?;
         let server = project.config.email.server.as_ref().and_then(|server| {
@@ -124,12 +162,8 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let owner = totp::owner(&project_id, user_id);
         return Ok(totp.iter().flat_map(|totp| app_places("before.totp", totp, &owner)).collect());
     }
-    if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
-        && key.sk == "ENTRY"
-    {
-        let Codes { codes } = entity(item.clone())?;
-        let place = |(name, sealed): (String, SealedText)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
-        return Ok(codes.into_iter().map(place).collect());
+    if key.pk.starts_with("M#") && key.sk == "ENTRY" {
+        return places_of_entry(item);
     }
     if tokens::is_key(key) {
         let tokens: ProviderTokens = entity(item.clone())?;
@@ -143,10 +177,11 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
 /// The sealed values of a webhook endpoint.
 fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
     let Endpoint { id, secret, previous, headers, .. } = endpoint;
-    let signing = |path: &str, sealed| Place { path: path.to_owned(), owner: webhook::secret_owner(project, id), sealed };
+    let signing =
+        |path: &str, sealed: SealedText| Place { path: path.to_owned(), owner: webhook::secret_owner(project, id), sealed: sealed.into() };
     let headers = headers.into_iter().enumerate().map(|(index, header)| {
         let owner = webhook::header_owner(project, id, &header.name);
-        Place { path: format!("headers[{index}].value"), owner, sealed: header.value }
+        Place { path: format!("headers[{index}].value"), owner, sealed: header.value.into() }
     });
     let previous = previous.map(|previous| signing("previous.sealed", previous.sealed));
     [signing("secret.sealed", secret.sealed)].into_iter().chain(previous).chain(headers).collect()
@@ -166,8 +201,11 @@ impl Store {
             }
             let (mut done, mut changes) = (ResealResult::default(), Vec::new());
             for place in places(&key, &item)? {
-                match sealer.renew(&self.entropy, &place.owner, &place.sealed) {
-                    Ok(Some(new)) => changes.push((place, new)),
+                match sealer.renew(&self.entropy, &place.owner, place.sealed.sealed()) {
+                    Ok(Some(new)) => {
+                        let new = place.sealed.renewed(new);
+                        changes.push((place, new));
+                    }
                     Ok(None) => done.current += 1,
                     Err(_) => done.lost.push(format!("{} / {}, {}", key.pk, key.sk, place.path)),
                 }
@@ -183,7 +221,7 @@ impl Store {
 }
 
 /// Replaces sealed values on the condition that they have not changed.
-fn replace(key: &Key, changes: Vec<(Place, SealedText)>, has_version: bool) -> Result<Write, Error> {
+fn replace(key: &Key, changes: Vec<(Place, StoredText)>, has_version: bool) -> Result<Write, Error> {
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
         // The expressions use placeholders, because a name may be one of DynamoDB's reserved words.

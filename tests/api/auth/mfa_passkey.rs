@@ -41,6 +41,8 @@ pub(super) async fn complete(app: &TestApp, attempt: &str, passkey: &SoftPasskey
 async fn a_password_and_a_passkey_sign_in_once() {
     let (app, ada, passkey) = world().await;
     let waiting = attempt(&app, ADA).await;
+    // Entries of the same millisecond are in no particular order.
+    app.advance(jiff::SignedDuration::from_secs(1));
     let Ceremony { options, code } = app.start_second_factor(&waiting).await;
     let response = passkey.assertion(&options);
     let answer = send(&app, &waiting, &code, &response).await;

@@ -5,6 +5,7 @@ mod builtin_mails;
 mod capacity_boost;
 mod delivery_info;
 mod documents;
+mod entries;
 mod fairness;
 mod internal_list;
 mod managed_onboarding_list;

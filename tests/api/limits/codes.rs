@@ -85,3 +85,31 @@ async fn concurrent_requests_do_not_exceed_the_email_limit() {
     }
     assert_eq!((sent, app.mails("new@example.com").await.len()), (5, 5));
 }
+
+fn verified_sign_up(email: &str) -> serde_json::Value {
+    json!({ "email": email, "password": "correct horse battery", "verification_callback_url": "http://localhost:3000/verify" })
+}
+
+/// A sign-up counts the recipient before it knows whether the address is free.
+#[tokio::test]
+async fn a_sign_up_that_fails_counts_no_email() {
+    let app = standard(Rule::SendCodeRecipient).await;
+    for status in [200, 409, 409, 409, 409, 409, 409] {
+        assert_eq!(app.client().post(SIGN_UP, verified_sign_up("ada@example.com")).await.status(), status);
+    }
+    let client = app.client();
+    let (let_through, _) = exhaust(|_| client.post(SEND_RESET, reset_of("ada@example.com"))).await;
+    assert_eq!(let_through, 4);
+    // At the limit, an address in use looks like any other.
+    assert!(is_refused(&client.post(SIGN_UP, verified_sign_up("ada@example.com")).await));
+}
+
+#[tokio::test]
+async fn concurrent_sign_ups_email_a_recipient_as_often_as_the_limit_permits() {
+    let app = standard(Rule::SendCodeRecipient).await;
+    let client = app.client();
+    let sign_ups = (0..12).map(|number| client.post(SIGN_UP, verified_sign_up(&format!("ada+{number}@example.com"))));
+    let statuses: Vec<u16> = futures_util::future::join_all(sign_ups).await.iter().map(|answer| answer.status()).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 5, "{statuses:?}");
+    assert!(is_refused(&client.post(SIGN_UP, verified_sign_up("ada@example.com")).await));
+}

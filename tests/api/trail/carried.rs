@@ -1,5 +1,5 @@
-//! Trail entries that, when functions serve the requests, new sessions carry until the stream's
-//! worker adds them.
+//! Trail entries that sessions and codes carry when functions serve requests, until the worker of
+//! the stream adds them.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,17 @@ use super::{project_trail, trail};
 use crate::audit::chain::check;
 use crate::events::{PROJECT, World, events};
 
-/// The operations whose events begin a session.
-const BEGINNING: [&str; 9] = [
+/// The operations whose events begin a session, or create or redeem a code.
+const CARRYING: [&str; 12] = [
     "auth-anonymous-sign-up",
     "auth-cli-poll",
     "auth-mfa-sign-in",
     "auth-oauth-apple-native",
+    "auth-otp-send-sign-in-code",
     "auth-otp-sign-in",
     "auth-passkey-sign-in",
+    "auth-password-reset",
+    "auth-password-send-reset-code",
     "auth-password-sign-in",
     "auth-password-sign-up",
     "auth-session-create",
@@ -44,7 +47,7 @@ fn without_new_ids(mut entry: Entry) -> Entry {
     entry
 }
 
-/// The entries that an event adds, and whether a new session carries them first.
+/// The entries that an event adds, and whether a session or code carries them first.
 async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
     let project = ProjectId::parse(PROJECT).unwrap();
     let before: BTreeSet<_> = project_trail(&world.app, &project).await.into_iter().map(|entry| entry.id).collect();
@@ -61,7 +64,7 @@ async fn added(world: &World, event: &str) -> (Vec<Entry>, bool) {
 }
 
 #[tokio::test]
-async fn a_session_carries_the_entry_that_its_request_would_write() {
+async fn sessions_and_codes_carry_the_entries_that_their_requests_would_write() {
     let mut carrying = Vec::new();
     for (name, event) in events().into_iter().filter(|(name, _)| name.starts_with("auth-")) {
         let world = async || World::new(Limits::standard()).await;
@@ -72,7 +75,7 @@ async fn a_session_carries_the_entry_that_its_request_would_write() {
         }
     }
     carrying.sort_unstable();
-    assert_eq!(carrying, BEGINNING);
+    assert_eq!(carrying, CARRYING);
 }
 
 /// Two users whose sign-ins are served by functions.
@@ -199,4 +202,47 @@ async fn a_session_in_a_known_city_and_its_entry_fit_into_a_kilobyte() {
     app.process_trail(&event).await.unwrap();
     let places: Vec<_> = trail(&app).await.into_iter().filter_map(|entry| entry.place?.city_name).collect();
     assert_eq!(places, ["San Fernando del Valle de Catamarca"]);
+}
+
+/// A code carries the entry of the request that creates it, and later of the one that redeems it;
+/// attempts in between carry none.
+#[tokio::test]
+async fn each_change_of_a_code_adds_its_entry_once() {
+    let app = TestApp::start().await;
+    app.sign_up("ada@example.com").await;
+    app.link_trail().await;
+    let app = app.as_functions();
+    let mut changes = Vec::new();
+    let images = |app: &TestApp| app.table().into_iter().find(|((pk, _), _)| pk.starts_with("C#")).map(|(_, item)| item);
+    let mut before = None;
+    let mut note = |app: &TestApp| {
+        let after = images(app).unwrap();
+        let key = json!({ "pk": after["pk"], "sk": after["sk"] });
+        let mut change = json!({
+            "Keys": key, "NewImage": after, "SequenceNumber": changes.len().to_string(),
+            "ApproximateCreationDateTime": app.now().as_second(),
+        });
+        if let Some(old) = before.replace(after) {
+            change["OldImage"] = old;
+        }
+        changes.push(json!({ "eventName": "MODIFY", "dynamodb": change }));
+    };
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/reset" });
+    assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
+    note(&app);
+    let code = app.last_mail("ada@example.com").await.code();
+    assert_eq!(app.client().post("/api/v1/auth/password/reset/check-code", json!({ "code": code })).await.status(), 200);
+    note(&app);
+    let body = json!({ "code": code, "password": "correct horse batteries" });
+    assert_eq!(app.client().post("/api/v1/auth/password/reset", body).await.status(), 200);
+    note(&app);
+    let event = json!({ "Records": changes });
+    assert_eq!(trail(&app).await.len(), 1);
+    assert_eq!(app.process_trail(&event).await.unwrap(), 2);
+    assert_eq!(app.process_trail(&event).await.unwrap(), 0, "delivered again");
+    let entries = trail(&app).await;
+    let operations: BTreeSet<_> = entries.iter().map(|entry| entry.operation.as_str()).collect();
+    assert_eq!((entries.len(), operations.len()), (3, 3), "{operations:?}");
+    assert!(entries.iter().any(|entry| entry.events.contains(&Event::PasswordReset)));
+    assert_eq!(check(&app).await.problems(), Vec::new());
 }

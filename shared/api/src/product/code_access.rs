@@ -20,7 +20,7 @@ use store::code;
 use store::team::invitation;
 use store::user::UserRow;
 use utoipa::ToSchema;
-use wire::id::ProjectId;
+use wire::id::{ProjectId, UserId};
 
 use crate::http::describe::{Describe, Description};
 use crate::http::{Admission, Route, TableAction};
@@ -153,16 +153,28 @@ impl<K: MailedCode> CodeAccess<K> {
     /// epoch of the user is rejected as if it did not exist. The write that the code authorizes
     /// must check the epoch again, in its own transaction.
     pub async fn decide(&self, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
+        let (stored, row, ()) = self.decide_with(code, async |_| Ok(())).await?;
+        Ok((stored, row))
+    }
+
+    /// Like [`Self::decide`], with what else `read` finds for the code, at the same time as its
+    /// user.
+    pub async fn decide_with<T, F: Future<Output = Result<T, store::Error>>>(
+        &self,
+        code: &Code,
+        read: impl Fn(StoredCode) -> F,
+    ) -> Result<(StoredCode, Option<UserRow>, T), Error> {
         let (app, project) = (&self.access.app, &self.access.project.id);
-        let user = async |stored: StoredCode| match stored.user_id {
+        let user = async |id: Option<UserId>| match id {
             Some(id) => app.store.user(project, id).await,
             None => Ok(None),
         };
-        let (stored, row) = self.code.prove(app.store.try_code(project, K::PURPOSE, code, app.clock.now()), user).await?;
+        let found = async |stored: StoredCode| tokio::try_join!(user(stored.user_id), read(stored));
+        let (stored, (row, found)) = self.code.prove(app.store.try_code(project, K::PURPOSE, code, app.clock.now()), found).await?;
         if row.as_ref().is_some_and(|row| !stored.is_of_epoch(&row.user)) {
             return Err(CodeRefusal::NotFound.into());
         }
-        Ok((stored, row))
+        Ok((stored, row, found))
     }
 }
 

@@ -23,6 +23,7 @@
 //! also protects owners who clicked the link of a verification email without a session, as with the
 //! published SDK: only the account that has this very address causes notices to it.
 
+use futures_util::future::join_all;
 use jiff::Timestamp;
 use model::email::Email;
 use model::limit::{Counter, Limits, Rule, Subject};
@@ -100,6 +101,62 @@ pub async fn recipient(context: &Context, email: &Email, address: Address) -> Re
         writes.push(context.prefetched.window(project, &counter).await?.count(project));
     }
     Ok(RecipientCounts(writes))
+}
+
+/// The counts of a recipient who was counted before the transaction with the email, while the
+/// operation waits for something else. That costs half as much as in the transaction. If the email
+/// is not queued after all, they must be taken back.
+#[must_use]
+pub struct CountedRecipient<'a> {
+    app: &'a App,
+    project: &'a ProjectId,
+    counters: Vec<Counter>,
+}
+
+/// Counts the recipient now. Fails if a limit is reached; then nothing stays counted. As each
+/// request counts itself before it compares, no more pass concurrently than the limit permits.
+pub async fn count_before<'a>(context: &'a Context, email: &Email, address: Address) -> Result<CountedRecipient<'a>, store::Error> {
+    let (app, project) = (&context.app, &context.project.id);
+    let counters: Vec<Counter> = counters(app, context.level, email, address).collect();
+    let results = join_all(counters.iter().map(|counter| count_one(app, project, counter))).await;
+    let (mut counted, mut failed) = (CountedRecipient { app, project, counters: Vec::new() }, None);
+    for (counter, result) in counters.into_iter().zip(results) {
+        match result {
+            Ok(()) => counted.counters.push(counter),
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    let Some(error) = failed else { return Ok(counted) };
+    counted.take_back().await;
+    Err(error)
+}
+
+async fn count_one(app: &App, project: &ProjectId, counter: &Counter) -> Result<(), store::Error> {
+    let (window, counted) = tokio::try_join!(app.store.window(project, counter), app.store.count_alone(project, counter))?;
+    let judged = window.judge(counted);
+    if judged.is_err() {
+        take_back(app, project, counter).await;
+    }
+    judged
+}
+
+/// Takes back a count. If that fails, the recipient gets one email less in this window.
+async fn take_back(app: &App, project: &ProjectId, counter: &Counter) {
+    if let Err(error) = app.store.write_unrecorded(limit::take_back(project, counter)).await {
+        tracing::warn!(%error, "an email that was not queued stays counted");
+    }
+}
+
+impl CountedRecipient<'_> {
+    /// Permits to queue the email, without counting again.
+    pub fn counts(&self) -> RecipientCounts {
+        RecipientCounts(Vec::new())
+    }
+
+    /// Takes back the counts of an email that was not queued.
+    pub async fn take_back(self) {
+        join_all(self.counters.iter().map(|counter| take_back(self.app, self.project, counter))).await;
+    }
 }
 
 /// Counts the recipient of an email sent immediately, without the outbox.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crypto::seal;
 use jiff::Timestamp;
-use model::outbox::codes::{CodeVariable, owner};
+use model::outbox::codes::{self, CodeVariable, HIDDEN, owner};
 use model::outbox::{NewEntry, OutboxEntry};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
@@ -14,8 +14,7 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::app::App;
 
-/// A new entry with the variables in `new`, and with the variables in `coded`, which contain codes,
-/// in sealed form.
+/// A new entry with the variables in `new` and those in `coded`, whose codes are sealed.
 pub fn entry(
     app: &App,
     project: &ProjectId,
@@ -25,9 +24,9 @@ pub fn entry(
 ) -> Result<OutboxEntry, store::Error> {
     let id = EmailId::from(app.entropy.uuid());
     let mut codes = BTreeMap::new();
-    for CodeVariable { name, value, shown } in coded {
+    for CodeVariable { name, code, shown } in coded {
         let owner = owner(project.as_str(), &id.to_string(), name);
-        let sealed = app.sealer.seal(&app.entropy, &owner, &SecretString::from(value));
+        let sealed = app.sealer.seal(&app.entropy, &owner, &SecretString::from(code));
         codes.insert(name.to_owned(), sealed.map_err(|error| store::Error::Refused(error.to_string()))?);
         new.variables.insert(name.to_owned(), Value::String(shown));
     }
@@ -38,8 +37,9 @@ pub fn entry(
 pub fn opened(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Map<String, Value>, seal::Error> {
     let mut variables = entry.variables.clone();
     for (name, sealed) in entry.codes.iter().flatten() {
-        let value = app.sealer.open(&owner(project.as_str(), &entry.id.to_string(), name), sealed)?;
-        variables.insert(name.clone(), Value::String(value.expose_secret().to_owned()));
+        let sealed = app.sealer.open(&owner(project.as_str(), &entry.id.to_string(), name), sealed)?;
+        let shown = entry.variables.get(name).and_then(Value::as_str).unwrap_or(HIDDEN);
+        variables.insert(name.clone(), Value::String(codes::value(shown, sealed.expose_secret())));
     }
     Ok(variables)
 }

@@ -78,9 +78,13 @@ impl<'a> Failures<'a> {
     }
 
     /// The writes that reset the count, for the transaction of a password reset: guesses at the old
-    /// password no longer count.
-    pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
-        self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
+    /// password no longer count. Usually there are none, and reading that costs less than two
+    /// deletions. A guess made in between stays counted.
+    pub async fn forget(&self) -> Result<Vec<Write>, store::Error> {
+        match &self.counter {
+            Some(counter) => self.app.store.forget_counts(self.project, counter).await,
+            None => Ok(Vec::new()),
+        }
     }
 }
 

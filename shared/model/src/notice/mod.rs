@@ -92,11 +92,14 @@ pub struct Snapshot {
     /// The authenticator apps, without recovery codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     provider_accounts: Vec<ProviderAccount>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     passkeys: Vec<Passkey>,
     otp_enabled: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     otp_refused: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joined: Vec<JoinedAddress>,
     /// The API keys that the user had; keys created since are removed by the link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -3,10 +3,10 @@
 //! from someone else's account. Readers of the outbox must never see these codes, whatever their
 //! access level.
 //!
-//! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
-//! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email in the
-//! table and the API is rendered from `variables`. The sealed codes are deleted once the email has
-//! been sent or skipped.
+//! The entry stores each variable with a code in `variables`, with [`HIDDEN`] in place of the code,
+//! and the code alone in `codes`, sealed, for the worker that sends the email. The copy of the email
+//! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
+//! email has been sent or skipped.
 //!
 //! Entries from earlier versions contain plaintext codes in their variables and in the texts
 //! rendered from them. Their emails are sent unchanged. API responses mask the codes; the table
@@ -38,22 +38,28 @@ pub const OTP: &str = "otp";
 pub struct CodeVariable {
     /// The variable's name.
     pub name: &'static str,
-    /// The value for the recipient.
-    pub value: String,
+    /// The code. It takes the place of the mask in the value for the recipient ([`value`]).
+    pub code: String,
     /// The value for anyone else.
     pub shown: String,
+}
+
+/// The value of a variable for the recipient, by the value for anyone else and what is sealed: the
+/// code or, in an entry from an earlier version, perhaps the whole link.
+pub fn value(shown: &str, sealed: &str) -> String {
+    let is_link = sealed.contains(':');
+    if is_link { sealed.to_owned() } else { shown.replace(HIDDEN, sealed) }
 }
 
 impl CodeVariable {
     /// A link with the code in its query.
     pub fn link(name: &'static str, url: impl Into<String>, code: &Code) -> Self {
-        let value = url.into();
-        Self { name, shown: value.replace(code.text(), HIDDEN), value }
+        Self { name, code: code.text().to_owned(), shown: url.into().replace(code.text(), HIDDEN) }
     }
 
     /// A variable with the typed part of a code.
     pub fn typed(name: &'static str, code: &Code) -> Self {
-        Self { name, value: code.typed(), shown: HIDDEN.to_owned() }
+        Self { name, code: code.typed(), shown: HIDDEN.to_owned() }
     }
 }
 

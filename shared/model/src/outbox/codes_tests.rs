@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::code::Code;
 use crate::document::builtin::Builtin;
 use crate::outbox::body::BodyChange;
-use crate::outbox::codes::{CodeVariable, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
+use crate::outbox::codes::{CodeVariable, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP, value};
 use crate::outbox::patch::Refusal;
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, mail, patch};
@@ -52,11 +52,19 @@ fn a_link_is_shown_without_its_code() {
     let code = Code::parse(CODE).expect("a code");
     let coded = CodeVariable::link(NOT_ME_LINK, format!("https://a.test/x?code={CODE}#top"), &code);
     assert_eq!(coded.shown, format!("https://a.test/x?code={HIDDEN}#top"));
-    assert_eq!(CodeVariable::typed(OTP, &code).value, "2H7BKQ");
+    assert_eq!(value(&coded.shown, &coded.code), format!("https://a.test/x?code={CODE}#top"));
+    let typed = CodeVariable::typed(OTP, &code);
+    assert_eq!((value(&typed.shown, &typed.code), typed.shown), ("2H7BKQ".to_owned(), HIDDEN.to_owned()));
     assert_eq!(
         now().variables,
         variables(json!({ LINK: format!("https://a.test/x?code={HIDDEN}&b=1"), OTP: HIDDEN, "email": "ada@example.com" }))
     );
+}
+
+#[test]
+fn a_link_that_an_earlier_version_sealed_stays_whole() {
+    let link = format!("https://a.test/x?code={CODE}");
+    assert_eq!(value(&format!("https://a.test/x?code={HIDDEN}"), &link), link);
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub mod quota;
 pub mod report;
 pub mod reports;
 pub mod status;
+mod stored;
 #[cfg(test)]
 mod tests;
 pub mod view;
@@ -61,11 +62,15 @@ pub const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
 pub const MAX_ADDRESSES: usize = 50;
 
-/// An outbox entry, as stored in the table.
+/// An outbox entry, as stored in the table. Each change of its state is charged for the whole
+/// entry, twice in a transaction and again in the list, so it has to stay below 1 KB: whatever is
+/// usual is left out (`stored.rs`).
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {
-    /// The id of the email.
+    /// The id of the email. The key of the entry has it, so it is not stored again, except by
+    /// earlier versions.
+    #[serde(default = "stored::id_of_key", skip_serializing)]
     pub id: EmailId,
     /// When the entry was created.
     pub created_at: Timestamp,
@@ -77,14 +82,16 @@ pub struct OutboxEntry {
     pub source: Source,
     /// The template's variables. Codes are masked, except in an entry from an earlier version until
     /// this version first stores it as sent or skipped.
-    #[serde(default, with = "crate::text::json")]
+    #[serde(default, with = "stored::variables")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed; empty once the email has been sent or
     /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
     /// emails without codes. In an entry from an earlier version, absent until the codes in
     /// `variables` are masked. See [`crate::outbox::codes`].
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::codes")]
     pub codes: Option<BTreeMap<String, SealedText>>,
     /// The category of the email.
+    #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
@@ -96,13 +103,15 @@ pub struct OutboxEntry {
     /// emails, and in an entry from an earlier version.
     pub notice: Option<NoticeCount>,
     /// Whether the email was created from a draft or by an API call.
+    #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub created_with: CreatedWith,
     /// Stored for published SDKs, but has no effect: deliverability is not checked.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub skip_deliverability_check: bool,
     /// When to send the email.
     pub scheduled_at: Timestamp,
     /// Whether the entry is paused: workers leave it alone until it is resumed.
+    #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
@@ -110,7 +119,7 @@ pub struct OutboxEntry {
     pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
     /// temporary refusals ([`SendError::NOT_NOW`]), only the first and the last are kept.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<SendError>,
     /// When the next attempt is due, if the last one failed and may be repeated.
     pub next_retry_at: Option<Timestamp>,
@@ -180,6 +189,7 @@ pub struct Source {
     pub text: Option<String>,
     /// The theme around the email; absent for none. In a built-in email, the default theme stands
     /// for the project's theme, which the worker looks up.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::theme")]
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.
     pub template_id: Option<Uuid>,
@@ -206,12 +216,13 @@ impl Source {
 }
 
 /// The origin of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CreatedWith {
     /// A draft was sent.
     Draft,
     /// An operation was called.
+    #[default]
     ProgrammaticCall,
 }
 

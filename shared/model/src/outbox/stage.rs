@@ -118,10 +118,10 @@ pub struct RenderedEmail {
     pub subject: String,
     /// The HTML body. Absent in the table, which stores it separately, except in an entry from an
     /// earlier version.
-    #[serde(default, with = "crate::text::packed")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
     /// The text body, with the same exception.
-    #[serde(default, with = "crate::text::packed")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if the category does
     /// not permit that or the email is not for a user; removed once the email has been sent,

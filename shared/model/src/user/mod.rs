@@ -178,9 +178,11 @@ pub struct Channel {
     /// The address.
     pub value: Email,
     /// Whether the address is meant for signing in; see [`Self::signs_in`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub used_for_auth: bool,
     /// Whether the address is verified: someone has proved that they receive its emails, a provider
     /// has verified it, or a server has declared it verified.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_verified: bool,
     /// Whether a verified address is still unproved: its verification code was redeemed without a
     /// session of the account, so whoever receives its emails may not be the person using the
@@ -193,6 +195,7 @@ pub struct Channel {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_primary: bool,
     /// Whether and why the user may sign in with the address while it is unverified.
     #[serde(default, skip_serializing_if = "Standing::is_provisional")]

@@ -10,9 +10,9 @@ use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::ProjectId;
 
-use crate::outbox::{month_partition, unreadable};
+use crate::outbox::{OutboxRow, month_partition, unreadable};
 use crate::table::sharded::is_over;
-use crate::table::{Error, Item, Key, Store, entity, string};
+use crate::table::{Error, Item, Key, Store, string};
 
 /// The maximum number of queries for one page; each month takes at least one query.
 const QUERIES: usize = 24;
@@ -120,5 +120,5 @@ fn position(item: &Item) -> String {
 
 fn readable(item: Item) -> Option<OutboxEntry> {
     let key = Key::of(&item);
-    entity(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
+    OutboxRow::of(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok().map(|row| row.entry)
 }

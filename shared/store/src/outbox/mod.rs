@@ -9,7 +9,8 @@
 //! A change succeeds only if the version of the entry has not changed: when an edit and a worker
 //! collide, one succeeds and the other reads the entry again. Writing an entry costs one unit for
 //! each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only
-//! keys. Entries are therefore small: the bodies of the email are stored separately.
+//! keys. Entries are therefore small: the bodies of the email are stored separately, and usual
+//! values are left out ([`OutboxEntry`]).
 
 pub mod bodies;
 pub mod boost;
@@ -68,10 +69,13 @@ pub(crate) fn list_position(entry: &OutboxEntry) -> String {
 impl OutboxRow {
     /// Reads an entry from its item.
     pub fn of(item: Item) -> Result<Self, Error> {
-        let project = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| ProjectId::parse(pk.split('#').nth(1)?).ok());
-        let project = project.ok_or_else(|| Error::Refused(format!("an outbox entry has the malformed key {:?}", item.get("pk"))))?;
+        let of_key = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| {
+            let mut parts = pk.split('#').skip(1);
+            Some((ProjectId::parse(parts.next()?).ok()?, EmailId::parse(parts.next()?).ok()?))
+        });
+        let (project, id) = of_key.ok_or_else(|| Error::Refused(format!("an outbox entry has the malformed key {:?}", item.get("pk"))))?;
         let version = number(&item, "version").unwrap_or_default();
-        Ok(Self { project, version, entry: entity(item)? })
+        Ok(Self { project, version, entry: OutboxEntry { id, ..entity(item)? } })
     }
 }
 

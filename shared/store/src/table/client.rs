@@ -31,7 +31,8 @@ pub struct Store {
     /// Prefetched items, which [`Self::get`] and [`Self::get_many`] return without reading the
     /// table (see [`Self::knowing`]).
     pub(crate) known: Arc<Items>,
-    /// Whether new sessions carry the trail entries of their requests ([`crate::trail::carried`]).
+    /// Whether sessions and codes carry the trail entries of their requests
+    /// ([`crate::trail::carried`]).
     pub(crate) carries_entries: bool,
 }
 
@@ -222,7 +223,7 @@ impl Store {
     /// Like [`Self::write`], for writes that do not belong in the trail, such as counters, times of
     /// last use, the state of a sign-in or a worker's progress.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
-        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
+        let (mark, meaning) = (self.mark(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
@@ -234,9 +235,15 @@ impl Store {
         }
     }
 
+    /// The mark of a write ([`Write::marked`]): short, because it is stored, and different from that
+    /// of any other write that may come between two attempts.
+    fn mark(&self) -> String {
+        format!("{:x}", u64::from_be_bytes(self.entropy.bytes()))
+    }
+
     /// Like [`Self::write_unrecorded`], for an update; returns the updated item.
     pub(crate) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
-        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
+        let (mark, meaning) = (self.mark(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send_update(&self.client, &self.table).await {
             Ok(item) => Ok(item),

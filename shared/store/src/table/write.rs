@@ -38,6 +38,8 @@ pub struct Write {
     refusal: Option<Refusal>,
     label: Option<Label>,
     facts: TrailFacts,
+    /// Whether the item can carry the trail entry of its request, unless a new session does.
+    pub(crate) can_carry: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -59,6 +61,7 @@ impl Write {
             refusal: None,
             label: None,
             facts: TrailFacts::default(),
+            can_carry: false,
         }
     }
 
@@ -184,6 +187,20 @@ impl Write {
         self.facts.session.is_some() && matches!(self.kind, Kind::Put(_))
     }
 
+    /// Makes a put or update store another attribute. Has no effect on other writes.
+    pub(crate) fn storing(mut self, name: &str, value: AttributeValue) -> Self {
+        match &mut self.kind {
+            Kind::Put(item) => drop(item.insert(name.to_owned(), value)),
+            Kind::Update(expression) => {
+                let rest = expression.strip_prefix("SET ").map_or_else(|| format!(" {expression}"), |rest| format!(", {rest}"));
+                *expression = format!("SET {name} = :{name}{rest}");
+                self.values.insert(format!(":{name}"), value);
+            }
+            Kind::Delete | Kind::Check => {}
+        }
+        self
+    }
+
     /// The entity that a put writes.
     pub(crate) fn put_entity(&self) -> Option<&AttributeValue> {
         if let Kind::Put(item) = &self.kind { item.get("d") } else { None }
@@ -256,17 +273,8 @@ impl Write {
 
     /// Makes a put or update store `mark` in the item, to show later whether the write was
     /// executed. Has no effect on other writes.
-    pub(crate) fn marked(mut self, mark: &str) -> Self {
-        match &mut self.kind {
-            Kind::Put(item) => drop(item.insert(MARK.to_owned(), string(mark))),
-            Kind::Update(expression) => {
-                let rest = expression.strip_prefix("SET ").map_or_else(|| format!(" {expression}"), |rest| format!(", {rest}"));
-                *expression = format!("SET {MARK} = :mark{rest}");
-                self.values.insert(":mark".to_owned(), string(mark));
-            }
-            Kind::Delete | Kind::Check => {}
-        }
-        self
+    pub(crate) fn marked(self, mark: &str) -> Self {
+        self.storing(MARK, string(mark))
     }
 
     /// Whether the write with this mark was executed, judging by the item at its key.

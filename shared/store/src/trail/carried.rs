@@ -1,9 +1,12 @@
-//! Trail entries that a session carries until a worker adds them to the trail.
+//! Trail entries that a session or a code carries until a worker adds them to the trail.
 //!
 //! A session is a new item that its request writes anyway. With the entry inside, a sign-in needs
-//! no transaction, which would cost twice as much and take one more round trip inside DynamoDB.
-//! Every new session is in the table's stream, so `workers-trail` adds every entry: at least once,
-//! under the same key. The first use of the session removes the entry from the item.
+//! no transaction, which would cost twice as much and take one more round trip inside DynamoDB. An
+//! emailed code carries the entry of the request that creates it, and later of the one that redeems
+//! it, unless that request starts a session. This saves an item in their transactions, and its
+//! place in the index. The table's stream has every change to these items, so `workers-trail` adds
+//! every entry: at least once, under the same key. The first use of the session, or the next
+//! attempt at the code, removes the entry from the item.
 //!
 //! Only functions carry entries ([`Store::carrying_entries`]). A single machine has no stream
 //! unless it needs one, and its transactions cost nothing extra.
@@ -15,10 +18,11 @@ use model::trail::{Actor, Entry};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
-use crate::table::{Error, Item, Store, Write, entity, is_made};
+use crate::table::stream::Record;
+use crate::table::{Error, Store, Write, entity, is_made};
 use crate::trail;
 
-/// The attribute of a session with the entry.
+/// The attribute with the entry.
 pub(crate) const CARRIED: &str = "trail";
 
 /// An entry with the trail that it belongs to.
@@ -42,20 +46,24 @@ fn of_session(session: &Session) -> (Actor, Option<UserId>, Option<Place>) {
     (actor, Some(session.user_id), session.place.clone())
 }
 
-/// The session with the entry of its request.
+/// The session or code with the entry of its request.
 pub(crate) fn give(write: Write, project: &ProjectId, mut entry: Entry, days: u16) -> Result<Write, Error> {
-    let session: Option<Session> = write.put_entity().cloned().map(serde_dynamo::from_attribute_value).transpose()?;
+    let session = write.put_entity().filter(|_| write.begins_session());
+    let session: Option<Session> = session.cloned().map(serde_dynamo::from_attribute_value).transpose()?;
     let is_of_session = session.is_some_and(|session| of_session(&session) == (entry.actor, entry.user_id, entry.place.clone()));
     if is_of_session {
         (entry.actor, entry.user_id, entry.place) = (Actor::Anonymous, None, None);
     }
     let carried = CarriedEntry { project: project.clone(), days, entry, is_of_session };
-    Ok(write.attribute(CARRIED, serde_dynamo::to_attribute_value(carried)?))
+    Ok(write.storing(CARRIED, serde_dynamo::to_attribute_value(carried)?))
 }
 
-/// The entry in a new item of the stream; `None` if the item carries none.
-pub fn entry_in(item: Item) -> Result<Option<CarriedEntry>, Error> {
-    let Some(carried) = item.get(CARRIED) else { return Ok(None) };
+/// The entry that a change in the stream gave to an item; `None` if it gave none.
+pub fn entry_of(record: Record) -> Result<Option<CarriedEntry>, Error> {
+    let Some(item) = record.new else { return Ok(None) };
+    let Some(carried) = item.get(CARRIED).filter(|new| record.old.as_ref().and_then(|old| old.get(CARRIED)) != Some(new)) else {
+        return Ok(None);
+    };
     let mut carried: CarriedEntry = serde_dynamo::from_attribute_value(carried.clone())?;
     if carried.is_of_session {
         (carried.entry.actor, carried.entry.user_id, carried.entry.place) = of_session(&entity(item)?);
@@ -64,7 +72,7 @@ pub fn entry_in(item: Item) -> Result<Option<CarriedEntry>, Error> {
 }
 
 impl Store {
-    /// The store of a function: sessions carry the trail entries of their requests.
+    /// The store of a function: sessions and codes carry the trail entries of their requests.
     #[must_use]
     pub fn carrying_entries(self) -> Self {
         Self { carries_entries: true, ..self }

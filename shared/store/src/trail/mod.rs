@@ -7,9 +7,9 @@
 //! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` is their number |
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
-//! for each KB and, if the entry is about an account, 1 for each KB in the index. If the change
-//! begins a session, the session may carry the entry instead ([`carried`]). Failures and
-//! rejected sign-ups are counted in separate writes. A project has one partition per day (UTC), so
+//! for each KB and, if the entry is about an account, 1 for each KB in the index. A session or code
+//! that the change writes anyway may carry the entry instead ([`carried`]). Failures and rejected
+//! sign-ups are counted in separate writes. A project has one partition per day (UTC), so
 //! that days can be read in order and the deletion of a project knows its partitions. A partition
 //! accepts about 500 entries per second.
 //!

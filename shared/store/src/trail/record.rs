@@ -171,7 +171,7 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry, alone or in a session. If the transaction fails, the
+/// A transaction's turn to write the entry, alone or in the item that carries it. If the transaction fails, the
 /// request's next transaction gets the turn.
 struct Turn {
     record: Record,
@@ -195,9 +195,10 @@ impl Turn {
                 return Ok(None);
             };
             let entry = with_facts(&state.entry, writes);
-            let write = match writes.iter_mut().find(|write| carries_entries && write.begins_session()) {
-                Some(session) => {
-                    *session = carried::give(session.clone(), project, entry, *days)?;
+            let carrier = writes.iter().position(Write::begins_session).or_else(|| writes.iter().position(|write| write.can_carry));
+            let write = match carrier.filter(|_| carries_entries).and_then(|position| writes.get_mut(position)) {
+                Some(carrier) => {
+                    *carrier = carried::give(carrier.clone(), project, entry, *days)?;
                     None
                 }
                 None => Some(trail::put(project, &entry, *days)?),

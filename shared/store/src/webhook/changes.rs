@@ -14,6 +14,7 @@ use model::user::User;
 use serde::de::DeserializeOwned;
 use wire::id::{ProjectId, TeamId, UserId};
 
+use crate::outbox::OutboxRow;
 use crate::table::stream::Record;
 use crate::table::{Error, Item, entity};
 use crate::team::TeamRow;
@@ -111,7 +112,10 @@ pub fn parse(record: Record) -> Result<Option<Change>, Error> {
             let pair = Pair::of(&record, |item| Ok(Some(grants(item))))?;
             team().zip(UserId::parse(of).ok()).map(|(team, user)| Subject::Member(team, user, pair))
         }
-        ("M", None) if sk == "ENTRY" => Some(Subject::Email(Box::new(Pair::of(&record, read)?))),
+        ("M", None) if sk == "ENTRY" => {
+            let entry = |item: &Item| OutboxRow::of(item.clone()).map(|row| Some(row.entry));
+            Some(Subject::Email(Box::new(Pair::of(&record, entry)?)))
+        }
         ("P", Some(("KEYS", _))) if id.is_none() => Some(Subject::Keys(Box::new(Pair::of(&record, read)?))),
         ("P", Some(_)) if id == Some("TRAIL") && parts.next().is_some_and(|day| day != "USER") => {
             let entry = record.new.as_ref().filter(|item| record.old.is_none() && is_entry(item));
