@@ -51,7 +51,7 @@ impl Table {
         // Connections with the same name in one process share a database of this kind.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
-        // Gives SQLite a larger cache: otherwise, it reads large tables from the file again and again.
+        // Gives SQLite a larger cache: otherwise, it reads large tables again and again.
         database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();

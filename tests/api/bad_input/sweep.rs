@@ -82,18 +82,18 @@ fn path(route: &Route, parameter: &str) -> String {
 
 /// What is wrong with a request.
 #[derive(Clone, Copy)]
-struct Sent {
+struct Variation {
     parameter: &'static str,
     query: &'static str,
     body: (&'static str, &'static [u8]),
     header: Option<(&'static str, &'static str)>,
 }
 
-const USUAL: Sent = Sent { parameter: UUID, query: "", body: ("application/json", b"{}"), header: None };
+const USUAL: Variation = Variation { parameter: UUID, query: "", body: ("application/json", b"{}"), header: None };
 
 /// Sends a request to each of these operations as every caller who cannot delete the project, and
 /// checks each response.
-async fn send(routes: impl Iterator<Item = &Route>, callers: &[Caller], sent: Sent) {
+async fn send(routes: impl Iterator<Item = &Route>, callers: &[Caller], sent: Variation) {
     for route in routes {
         let path = format!("{}{}", path(route, sent.parameter), sent.query);
         // An administrator's DELETE could delete the project that other requests need.
@@ -121,7 +121,7 @@ async fn no_body_causes_an_internal_error() {
     let callers = callers(&app);
     send(routes().iter(), &callers, USUAL).await;
     for body in BODIES {
-        let sent = Sent { body, ..USUAL };
+        let sent = Variation { body, ..USUAL };
         send(routes().iter().filter(|route| reads_body(route)), &callers, sent).await;
         // Where no body is read, the callers differ no more than with the usual body.
         send(routes().iter().filter(|route| !reads_body(route)), &callers[3..], sent).await;
@@ -148,13 +148,13 @@ async fn no_query_or_path_causes_an_internal_error() {
     let settings = project_settings(&app).await;
     let callers = callers(&app);
     for query in QUERIES {
-        send(routes().iter(), &callers, Sent { parameter: "x", query, ..USUAL }).await;
+        send(routes().iter(), &callers, Variation { parameter: "x", query, ..USUAL }).await;
     }
     // Paths without parameters are complete, and were sent above.
     let has_parameter = |route: &&Route| route.path.contains('{');
     assert!(routes().iter().filter(has_parameter).count() > 50);
     for parameter in PARAMETERS {
-        send(routes().iter().filter(has_parameter), &callers, Sent { parameter, ..USUAL }).await;
+        send(routes().iter().filter(has_parameter), &callers, Variation { parameter, ..USUAL }).await;
     }
     assert_untouched(&app, &settings).await;
 }
@@ -165,7 +165,7 @@ async fn no_header_causes_an_internal_error() {
     let settings = project_settings(&app).await;
     let callers = callers(&app);
     for header in HEADERS {
-        send(routes().iter(), &callers, Sent { header: Some(header), ..USUAL }).await;
+        send(routes().iter(), &callers, Variation { header: Some(header), ..USUAL }).await;
     }
     assert_untouched(&app, &settings).await;
 }
