@@ -218,14 +218,14 @@ fn new_mail() -> NewEntry {
 #[tokio::test]
 async fn every_item_expires_or_is_deleted_with_its_owner() {
     let mut seen = BTreeSet::new();
-    let world = World::new(Limits::standard()).await;
+    let world = World::unobserved(Limits::standard()).await;
     let first = world.app.rows();
     check("the world of the events", &first.items(), &mut seen);
     world.app.send_emails().await;
     check("the emails of the world of the events", &first.new_items(&world.app.rows()), &mut seen);
     drop(world);
     for (name, event) in events() {
-        let world = World::new(Limits::standard()).await;
+        let world = World::unobserved(Limits::standard()).await;
         world.send(&event).await;
         let after = world.app.rows();
         check(&name, &first.new_items(&after), &mut seen);

@@ -63,7 +63,7 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
     let mut tried = BTreeSet::new();
     for needed in KeyPermission::all() {
         let others: Vec<KeyPermission> = KeyPermission::all().filter(|permission| *permission != needed).collect();
-        let world = World::new(Limits::off()).await;
+        let world = World::unobserved(Limits::off()).await;
         let admin = world.app.admin().with("x-stack-project-id", crate::events::PROJECT);
         let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
         let (only, without) = (create(&admin, &world.app, &[needed]).await, create(&admin, &world.app, &others).await);

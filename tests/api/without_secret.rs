@@ -29,7 +29,7 @@ async fn operations_without_the_secret_answer_the_same() {
 
 #[tokio::test]
 async fn a_token_is_rejected_where_it_cannot_be_verified() {
-    let world = World::new(Limits::off()).await;
+    let world = World::unobserved(Limits::off()).await;
     let without = world.app.redeployed(|settings| settings.secret = DeploymentSecret::absent());
     let answer = Answer::read(without.answer(world.request("users/me-read")).await).await;
     assert_eq!((answer.status(), answer.code().as_str()), (401, "UNPARSABLE_ACCESS_TOKEN"));

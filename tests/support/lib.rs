@@ -74,14 +74,24 @@ pub struct TestApp {
     router: Router,
     now: Arc<AtomicI64>,
     table: Arc<Table>,
+    is_observed: bool,
 }
 
-/// A snapshot of a service's table.
+/// A snapshot of a service's table. Services that start from it are observed like this one.
 pub struct Snapshot {
-    table: Image,
+    table: Arc<Image>,
     keys: Keys,
     now: i64,
     seed: u64,
+    is_observed: bool,
+}
+
+impl Snapshot {
+    /// The same snapshot for services like [`TestApp::start_unobserved`].
+    #[must_use]
+    pub fn unobserved(&self) -> Self {
+        Self { table: Arc::clone(&self.table), keys: copy(&self.keys), is_observed: false, ..*self }
+    }
 }
 
 impl TestApp {
@@ -135,7 +145,7 @@ impl TestApp {
     /// Like [`TestApp::start_from_at`], with the same random numbers each time.
     pub fn start_equal_at(snapshot: &Snapshot, limits: Limits, provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(limits) };
-        let shell = Shell::with(settings, snapshot.seed, &snapshot.table);
+        let shell = Shell::with(settings, snapshot.seed, &snapshot.table, snapshot.is_observed);
         shell.now.store(snapshot.now, Ordering::SeqCst);
         Self::of(shell, copy(&snapshot.keys))
     }
@@ -150,7 +160,7 @@ impl TestApp {
 
     /// `kind` names these settings: services of one kind share shells.
     async fn start_from_as(snapshot: &Snapshot, kind: &str, settings: impl FnOnce() -> Settings) -> Self {
-        let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table).await;
+        let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table, snapshot.is_observed).await;
         shell.now.store(snapshot.now, Ordering::SeqCst);
         Self::of(shell, copy(&snapshot.keys))
     }
@@ -159,7 +169,8 @@ impl TestApp {
     /// no id is issued twice.
     pub fn snapshot(&self) -> Snapshot {
         let seed = u64::from_be_bytes(self.app.entropy.bytes());
-        Snapshot { table: self.table.image(), keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
+        let (table, now) = (Arc::new(self.table.image()), self.now.load(Ordering::SeqCst));
+        Snapshot { table, keys: copy(&self.keys), now, seed, is_observed: self.is_observed }
     }
 
     async fn start_as(settings: Settings, hasher: Hasher) -> Self {
@@ -174,8 +185,8 @@ impl TestApp {
     }
 
     fn of(shell: Shell, keys: Keys) -> Self {
-        let Shell { app, inbox, recorder, engine, router, now, table, .. } = shell;
-        Self { app, keys, inbox, recorder, engine, router, now, table }
+        let Shell { app, inbox, recorder, engine, router, now, table, is_observed, .. } = shell;
+        Self { app, keys, inbox, recorder, engine, router, now, table, is_observed }
     }
 
     /// The router, for tests that serve it over HTTP.
@@ -212,6 +223,7 @@ impl TestApp {
             router: service.router,
             now: Arc::clone(&self.now),
             table: Arc::clone(&self.table),
+            is_observed: self.is_observed,
         }
     }
 

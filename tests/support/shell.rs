@@ -34,6 +34,7 @@ pub(crate) struct Shell {
     pub(crate) now: Arc<AtomicI64>,
     /// Held by everything that uses the shell.
     pub(crate) table: Arc<Table>,
+    pub(crate) is_observed: bool,
     random: Arc<Mutex<ChaCha20Rng>>,
 }
 
@@ -59,14 +60,15 @@ impl Shell {
         let empty = EMPTY.get_or_init(async || {
             let (database, table) = Table::open();
             Engine::over(database, &Entropy::system(), None).create_table().await.unwrap();
+            table.index();
             table.image()
         });
         Self::build(settings, hasher, 1, empty.await, is_observed)
     }
 
     /// A shell with a copy of a table, for a service with the same random numbers each time.
-    pub(crate) fn with(settings: Settings, seed: u64, image: &Image) -> Self {
-        Self::build(settings, Hasher::new(64, 1), seed, image, true)
+    pub(crate) fn with(settings: Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
+        Self::build(settings, Hasher::new(64, 1), seed, image, is_observed)
     }
 
     fn build(settings: Settings, hasher: Hasher, seed: u64, image: &Image, is_observed: bool) -> Self {
@@ -90,12 +92,12 @@ impl Shell {
         let (engine_part, inbox_part) = (engine.clone(), inbox.clone());
         let parts = Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, private_pages: None };
         let Service { app, router, .. } = Service::new(parts);
-        Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), random }
+        Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), is_observed, random }
     }
 
     /// A shell with a copy of a table: an unused one of this kind and test, or else a new one.
-    pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image) -> Self {
-        let kind = format!("{kind} {}", image.definition);
+    pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image, is_observed: bool) -> Self {
+        let kind = format!("{kind} {is_observed} {}", image.definition);
         let free = |kept: &mut KeptShell| {
             let is_free = kept.kind == kind && Arc::strong_count(&kept.shell.table) == 1;
             is_free.then(|| {
@@ -112,7 +114,7 @@ impl Shell {
             }
             KEPT.with_borrow_mut(|all| all.retain(|kept| !Arc::ptr_eq(&kept.shell.table, &shell.table)));
         }
-        let shell = Self::with(settings(), seed, image);
+        let shell = Self::with(settings(), seed, image, is_observed);
         KEPT.with_borrow_mut(|all| all.push(KeptShell { kind, shell: shell.clone(), uses: 0 }));
         shell
     }
@@ -128,6 +130,9 @@ impl Shell {
 
     async fn reset(&self, seed: u64, image: &Image) {
         self.table.replace_by(image);
+        if !self.is_observed {
+            self.engine.forget();
+        }
         self.inbox.clear().unwrap();
         self.recorder.reset();
         self.app.memory.forget();

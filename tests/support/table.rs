@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use dynoxide::Database;
@@ -25,11 +25,21 @@ type Key = (String, String);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A second connection to the database of an engine.
-pub(crate) struct Table(Mutex<Connection>);
+pub(crate) struct Table(Mutex<State>);
+
+struct State {
+    connection: Connection,
+    /// The rows last read, and the version that had them.
+    last: Option<(i64, Rows)>,
+    /// The rows of the copy that last replaced the table, and the version after that.
+    origin: Option<(i64, Arc<OnceLock<Rows>>)>,
+}
 
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
+    /// The copy's rows, once they have been read.
+    rows: Arc<OnceLock<Rows>>,
     /// The engine's cached facts about the table, other than its items.
     pub(crate) definition: String,
 }
@@ -41,36 +51,75 @@ impl Table {
         // Connections with the same name in one process share a database of this kind.
         let name = format!("file:/table-{}?vfs=memdb", COUNT.fetch_add(1, Ordering::Relaxed));
         let database = Database::new(&name).unwrap();
+        // Gives SQLite a larger cache: otherwise, it reads large tables again and again.
+        database.enable_bulk_loading().unwrap();
         let connection = Connection::open(&name).unwrap();
         connection.busy_timeout(TIMEOUT).unwrap();
-        (database, Self(Mutex::new(connection)))
+        (database, Self(Mutex::new(State { connection, last: None, origin: None })))
     }
 
+    /// Indexes the stream's records as a gateway does in a file. Without it, each write with the
+    /// stream on searches all earlier records.
+    pub(crate) fn index(&self) {
+        self.0.lock().unwrap().connection.execute_batch(gateway::engine::INDEX).unwrap();
+    }
+
+    /// All items; reads them only if they may have changed since the last call.
     pub(crate) fn rows(&self) -> Rows {
-        let connection = self.0.lock().unwrap();
-        let select = format!("SELECT pk, sk, item_json FROM {}", gateway::engine::TABLE);
-        let mut select = connection.prepare_cached(&select).unwrap();
-        let rows = select.query_map([], |row| Ok(((key(&row.get::<_, String>(0)?), key(&row.get::<_, String>(1)?)), row.get(2)?))).unwrap();
-        Rows(rows.map(Result::unwrap).collect())
+        let mut state = self.0.lock().unwrap();
+        let version = state.version();
+        if let Some((_, rows)) = state.last.as_ref().filter(|(of, _)| *of == version) {
+            return rows.clone();
+        }
+        let rows = read(&state.connection);
+        // A write since then changes the version, so that the next call reads the items again.
+        if let Some((_, known)) = state.origin.as_ref().filter(|(of, _)| *of == version && version == state.version()) {
+            let _ = known.set(rows.clone());
+        }
+        state.last = Some((version, rows.clone()));
+        rows
     }
 
     pub(crate) fn image(&self) -> Image {
         let from = self.0.lock().unwrap();
         let mut to = Connection::open_in_memory().unwrap();
-        replace(&from, &mut to);
+        replace(&from.connection, &mut to);
         let definition = definition(&to);
-        Image { connection: Mutex::new(to), definition }
+        Image { connection: Mutex::new(to), rows: Arc::default(), definition }
     }
 
     /// Whether the table's definition, as cached by the engine, matches a copy's.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
-        definition(&self.0.lock().unwrap()) == image.definition
+        definition(&self.0.lock().unwrap().connection) == image.definition
     }
 
-    /// Replaces everything with a copy. No write may be in progress.
+    /// Replaces everything with a copy, unless the table still equals it. No write may be in
+    /// progress.
     pub(crate) fn replace_by(&self, image: &Image) {
-        replace(&image.connection.lock().unwrap(), &mut self.0.lock().unwrap());
+        let mut state = self.0.lock().unwrap();
+        let version = state.version();
+        if state.origin.as_ref().is_some_and(|(of, rows)| *of == version && Arc::ptr_eq(rows, &image.rows)) {
+            return;
+        }
+        replace(&image.connection.lock().unwrap(), &mut state.connection);
+        let version = state.version();
+        state.origin = Some((version, Arc::clone(&image.rows)));
+        state.last = image.rows.get().map(|rows| (version, rows.clone()));
     }
+}
+
+impl State {
+    /// A number that differs after any write through another connection.
+    fn version(&self) -> i64 {
+        self.connection.prepare_cached("PRAGMA data_version").unwrap().query_row([], |row| row.get(0)).unwrap()
+    }
+}
+
+fn read(connection: &Connection) -> Rows {
+    let select = format!("SELECT pk, sk, item_json FROM {}", gateway::engine::TABLE);
+    let mut select = connection.prepare_cached(&select).unwrap();
+    let rows = select.query_map([], |row| Ok(((key(&row.get::<_, String>(0)?), key(&row.get::<_, String>(1)?)), row.get(2)?))).unwrap();
+    Rows(Arc::new(rows.map(Result::unwrap).collect()))
 }
 
 /// A part of a key, which the engine stores with its type.
@@ -97,13 +146,16 @@ fn definition(of: &Connection) -> String {
 
 /// The items of a table as stored, parsed only where necessary.
 #[derive(Clone)]
-pub struct Rows(BTreeMap<Key, String>);
+pub struct Rows(Arc<BTreeMap<Key, String>>);
 
 impl Rows {
     /// The keys of the items that were added, changed or deleted.
     pub fn changed<'a>(&'a self, after: &'a Self) -> BTreeSet<&'a Key> {
-        let keys: BTreeSet<&Key> = self.0.keys().chain(after.0.keys()).collect();
-        keys.into_iter().filter(|key| !is_same(self.0.get(*key), after.0.get(*key))).collect()
+        if Arc::ptr_eq(&self.0, &after.0) {
+            return BTreeSet::new();
+        }
+        let earlier = self.0.iter().filter(|(key, row)| !is_same(Some(row), after.0.get(*key))).map(|(key, _)| key);
+        earlier.chain(after.0.keys().filter(|key| !self.0.contains_key(*key))).collect()
     }
 
     /// The items that were added or changed.
@@ -118,7 +170,8 @@ impl Rows {
     /// The rows whose key and text meet a condition.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(&Key, &str) -> bool) -> Self {
-        Self(self.0.iter().filter(|(key, text)| is_wanted(key, text)).map(|(key, text)| (key.clone(), text.clone())).collect())
+        let wanted = self.0.iter().filter(|(key, text)| is_wanted(key, text));
+        Self(Arc::new(wanted.map(|(key, text)| (key.clone(), text.clone())).collect()))
     }
 
     /// All items, parsed.

@@ -176,7 +176,7 @@ impl Bases {
         if let Entry::Vacant(place) = self.0.entry(base) {
             let world = World::new(base).await;
             let known = world.known().await;
-            place.insert((world.app.snapshot(), known));
+            place.insert((world.app.snapshot().unobserved(), known));
         }
         let (snapshot, known) = &self.0[&base];
         (World::of(known, TestApp::start_from(snapshot, Limits::off()).await, base), known.clone())

@@ -94,6 +94,8 @@ fn may_be_long(schema: &Value) -> bool {
 /// The event's body with the longest values that the operation accepts.
 async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<String, Value> {
     let mut chosen = Map::new();
+    let mut world = World::without_providers(Limits::off()).await;
+    let first = world.app.rows();
     for (field, schema) in fields(document, operation) {
         if !may_be_long(&schema) {
             continue;
@@ -102,7 +104,11 @@ async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<St
             for value in values(&field, length) {
                 let mut tried = chosen.clone();
                 tried.insert(field.clone(), value);
-                let world = World::without_providers(Limits::off()).await;
+                // Most values are refused, which changes nothing.
+                if world.app.rows() != first {
+                    drop(world);
+                    world = World::without_providers(Limits::off()).await;
+                }
                 let answer = world.send_with(event, |body| extend(body, &tried)).await;
                 if answer.status() == success(operation) {
                     chosen = tried;

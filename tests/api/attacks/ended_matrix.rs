@@ -154,16 +154,19 @@ fn project_of(world: &World, operation: &Operation) -> String {
 
 #[tokio::test]
 async fn a_locked_out_user_can_use_no_operation() {
+    let world = World::unobserved(Limits::off()).await;
+    // Owners of projects are users of another project and have their own test.
+    let operations: Vec<Operation> = proving().into_iter().filter(|operation| project_of(&world, operation) == PROJECT).collect();
+    drop(world);
     for (end, status, code) in ENDS {
-        let world = World::new(Limits::off()).await;
+        let world = World::unobserved(Limits::off()).await;
         let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
         for token in &tokens {
             put_out(&world, token, end).await;
         }
         let before = world.app.rows();
         let mut refused = BTreeSet::new();
-        // Owners of projects are users of another project and have their own test.
-        for operation in proving().iter().filter(|operation| project_of(&world, operation) == PROJECT) {
+        for operation in &operations {
             let answer = send(&world, operation, &tokens[0]).await;
             let what = format!("{}, {end}", operation.route.name);
             assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{what}: {}", answer.text());
@@ -186,7 +189,7 @@ async fn a_locked_out_user_can_use_no_operation() {
 
 #[tokio::test]
 async fn a_signed_out_owner_can_do_nothing_with_projects() {
-    let world = World::new(Limits::off()).await;
+    let world = World::unobserved(Limits::off()).await;
     let own: Vec<Operation> = proving().into_iter().filter(|operation| project_of(&world, operation) != PROJECT).collect();
     assert!(own.iter().any(|operation| operation.route.name == "projects-internal-create"));
     let token = token_of(&world, &name(&own[0]));
@@ -202,7 +205,7 @@ async fn a_signed_out_owner_can_do_nothing_with_projects() {
 /// A request's headers state which kinds of users it accepts; the published SDK always accepts all.
 #[tokio::test]
 async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
-    let world = World::new(Limits::off()).await;
+    let world = World::unobserved(Limits::off()).await;
     let tokens = [WITH_PASSWORD, WITHOUT_PASSWORD].map(|event| token_of(&world, event));
     for token in &tokens {
         put_out(&world, token, "restricted").await;
@@ -238,14 +241,14 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
-        let world = World::new(Limits::off()).await;
+        let world = World::unobserved(Limits::off()).await;
         if !world.request(&name(&operation)).headers().contains_key(TOKEN) {
             continue;
         }
         let answer = send(&world, &operation, "").await;
         assert_eq!(answer.status(), success(&operation), "{}: {}", operation.route.name, answer.text());
     }
-    let world = World::new(Limits::off()).await;
+    let world = World::unobserved(Limits::off()).await;
     let began = begin_link(&world, &token_of(&world, WITH_PASSWORD)).await;
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
@@ -255,7 +258,7 @@ async fn the_same_requests_succeed_with_a_live_session() {
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
-        let world = World::new(Limits::off()).await;
+        let world = World::unobserved(Limits::off()).await;
         put_out(&world, &token_of(&world, WITH_PASSWORD), end).await;
         let before = world.app.rows();
         let refreshed = world.send("auth/session-refresh").await;
@@ -281,7 +284,7 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
 /// write while the restriction lasts, but can again once it is lifted.
 #[tokio::test]
 async fn lifting_a_restriction_restores_everything() {
-    let world = World::new(Limits::off()).await;
+    let world = World::unobserved(Limits::off()).await;
     let token = token_of(&world, WITH_PASSWORD);
     put_out(&world, &token, "restricted").await;
     let own = signed_in(&world, &token);

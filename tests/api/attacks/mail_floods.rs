@@ -151,7 +151,7 @@ async fn a_flood_does_not_hide_a_change_from_an_owner() {
 
 #[tokio::test]
 async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
     let sign_in =
         async |from: &str| at(app.client(), from).post(SIGN_IN, json!({ "email": "victim@example.org", "password": PASSWORD })).await;

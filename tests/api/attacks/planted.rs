@@ -297,7 +297,7 @@ async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams()
 /// Someone must be able to administer the projects, whose keys keep working.
 #[tokio::test]
 async fn the_last_owner_of_projects_stays_in_their_team() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let internal = app.internal_project().await;
     let (eve, bob) = (Owner::sign_up(&app, &internal, ADA).await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     eve.project("Alone").await;

@@ -107,7 +107,7 @@ pub(super) fn moved(app: &TestApp, entry: &mut Item, at: Timestamp, id: &str) {
 
 /// Three days with three entries each, linked as they are written; and the user they are about.
 pub(super) async fn three_days() -> (TestApp, SignedInUser) {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;
     for number in 1..9 {

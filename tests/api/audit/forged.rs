@@ -28,7 +28,7 @@ async fn an_entry_that_does_not_fit_its_place_is_reported_and_never_listed() {
         &|_, item| drop(item.remove("ttl")),
     ];
     for (change, linked) in changes.into_iter().zip([1, 1, 1, 1, 1, 0]) {
-        let app = TestApp::start().await;
+        let app = TestApp::start_unobserved().await;
         let ada = app.sign_up("ada@example.com").await;
         app.link_trail().await;
         app.advance(SignedDuration::from_mins(8));

@@ -12,7 +12,7 @@ const SESSIONS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thousands_of_sessions_are_listed_page_by_page() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..10 {
         app.advance(SignedDuration::from_secs(1));
@@ -37,7 +37,7 @@ async fn thousands_of_sessions_are_listed_page_by_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thousands_of_ended_sessions_hide_no_live_one() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));
     stored::add_sessions(&app, &ada, SESSIONS, |session| session.epoch = 7).await;

@@ -158,7 +158,7 @@ async fn an_image_that_cannot_be_published_is_refused_with_its_line_and_nothing_
         ("wide.png", "has 20000 × 2 pixels"),
         ("short.png", "is damaged"),
         ("folder.png", "is not a file"),
-        ("link.png", "is a link to a file outside of the folder"),
+        ("link.png", "is a link to a file outside the folder"),
         ("../../etc/passwd", "leads out of the folder"),
         ("%2e%2e/%2e%2e/a.png", "leads out of the folder"),
         ("a%5cb.png", "has a backslash"),
@@ -189,7 +189,7 @@ async fn other_urls_and_code_stay_as_they_are_and_missing_descriptions_are_told(
     site.post("![A](/pictures/p.svg) ![B](https://example.com/b.png) [c](other.md) `![D](none.png)`\n\n    ![E](none.png)\n\n![](a.png)");
     let folder = site.read().unwrap();
     assert_eq!(folder.warnings.len(), 1, "{:?}", folder.warnings);
-    assert!(folder.warnings[0].starts_with("blog/hello.md:9: an image without a description"), "{:?}", folder.warnings);
+    assert!(folder.warnings[0].starts_with("blog/hello.md:9: an image has no description"), "{:?}", folder.warnings);
     site.publish(&app).await;
     let text = app.anonymous().get("/blog/hello.md").await.text().to_owned();
     for kept in ["![A](/pictures/p.svg)", "![B](https://example.com/b.png)", "[c](other.md)", "`![D](none.png)`", "    ![E](none.png)"] {

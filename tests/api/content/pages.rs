@@ -35,7 +35,7 @@ async fn followed(app: &TestApp) -> Vec<Vec<String>> {
 
 #[tokio::test]
 async fn the_pages_of_a_long_blog_have_every_post_once() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let mut content = long_blog(1000);
     app.publish(&content).await;
     let expected: Vec<String> = content.blog_posts.iter().map(|post| post.slug.clone()).collect();
@@ -127,7 +127,7 @@ async fn a_list_at_an_offset_between_hundreds_ends_at_the_next_hundred() {
 
 #[tokio::test]
 async fn a_list_that_is_too_long_leads_to_its_rest() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let mut content = long_blog(3000);
     content.blog_posts.iter_mut().for_each(|post| post.title = "long ".repeat(600));
     // Writing nine megabytes in a test takes longer than a call to the table may.

@@ -9,7 +9,7 @@ use crate::events::{World, events};
 
 #[tokio::test]
 async fn v1_and_latest_share_their_accounts() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let body = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/latest/auth/password/sign-up", body.clone()).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -26,7 +26,7 @@ async fn v1_and_latest_share_their_accounts() {
 #[tokio::test]
 async fn every_operation_is_available_as_latest() {
     for (name, event) in events() {
-        let world = World::new(Limits::standard()).await;
+        let world = World::unobserved(Limits::standard()).await;
         let mut request = world.request(&event);
         let path = request.uri().to_string();
         if !path.starts_with("/api/v1") {
@@ -41,7 +41,7 @@ async fn every_operation_is_available_as_latest() {
 
 #[tokio::test]
 async fn unknown_paths_are_not_found_under_either_name() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for path in ["/api/latest/nonsense", "/api/latest/apps/nonsense", "/api/v2/users/me", "/api/latestusers/me", "/latest/users/me"] {
         assert_eq!(app.anonymous().get(path).await.status(), 404, "{path}");
     }

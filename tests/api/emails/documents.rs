@@ -57,7 +57,7 @@ async fn names(app: &TestApp, kind: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn documents_can_be_created_read_updated_listed_and_deleted() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (kind, missing) in KINDS {
         let [first, second] = [source(kind, "p"), source(kind, "i")];
         let id = create(&app, kind, json!({ "display_name": "Mine", "html_source": first })).await;
@@ -84,7 +84,7 @@ async fn documents_can_be_created_read_updated_listed_and_deleted() {
 
 #[tokio::test]
 async fn a_template_and_a_draft_keep_every_field() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
     let body = json!({
         "display_name": "Hello", "subject_source": "Hi {{ user.display_name }}", "html_source": "<p>x</p>", "text_source": "x",
@@ -111,7 +111,7 @@ async fn a_template_and_a_draft_keep_every_field() {
 /// Published SDKs allow a listed template or draft without `theme_id`, but not with `null`.
 #[tokio::test]
 async fn lists_leave_out_the_theme_of_the_project() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
     for kind in ["templates", "drafts"] {
         for chosen in [None, Some(json!(false)), Some(json!(theme))] {
@@ -129,7 +129,7 @@ async fn lists_leave_out_the_theme_of_the_project() {
 
 #[tokio::test]
 async fn default_documents_can_be_overridden_and_restored() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let ours = names(&app, "templates").await;
     let names_of_ours = [
         "Account changed",
@@ -160,7 +160,7 @@ async fn default_documents_can_be_overridden_and_restored() {
 
 #[tokio::test]
 async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (kind, _) in KINDS {
         let [first, second] = [source(kind, "p"), source(kind, "b")];
         let id = create(&app, kind, json!({ "display_name": "Mine", "tsx_source": first })).await;
@@ -219,7 +219,7 @@ fn after(page: &Value) -> Option<String> {
 
 #[tokio::test]
 async fn lists_of_documents_have_pages() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (kind, _) in KINDS {
         for name in ["b", "~", "A", "b"] {
             create(&app, kind, json!({ "display_name": name })).await;
@@ -240,7 +240,7 @@ async fn lists_of_documents_have_pages() {
 
 #[tokio::test]
 async fn a_list_of_large_documents_has_pages_of_a_megabyte() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let html = format!("<p>{}</p>", "x".repeat(100_000));
     let expected: Vec<String> = (10..35).map(|number| format!("Mine {number}")).collect();
     for name in expected.iter().rev() {
@@ -253,7 +253,7 @@ async fn a_list_of_large_documents_has_pages_of_a_megabyte() {
 
 #[tokio::test]
 async fn a_new_document_has_starter_sources() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let theme = create(&app, "themes", json!({ "display_name": "Mine" })).await;
     let template = create(&app, "templates", json!({ "display_name": "Mine" })).await;
     let answer = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": template, "theme_id": theme })).await;
@@ -263,7 +263,7 @@ async fn a_new_document_has_starter_sources() {
 
 #[tokio::test]
 async fn documents_require_admin_access_to_their_project() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let other = app.another_project().await;
     for (kind, missing) in KINDS {
         let id = create(&app, kind, json!({ "display_name": "Mine" })).await;
@@ -283,7 +283,7 @@ async fn documents_require_admin_access_to_their_project() {
 
 #[tokio::test]
 async fn concurrent_changes_are_all_kept() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let id = create(&app, "templates", json!({ "display_name": "Mine" })).await;
     let bodies = [json!({ "subject_source": "S" }), json!({ "html_source": "H" }), json!({ "text_source": "T" })];
     futures_util::future::join_all(bodies.into_iter().map(|body| update(&app, "templates", &id, body))).await;
@@ -293,7 +293,7 @@ async fn concurrent_changes_are_all_kept() {
 
 #[tokio::test]
 async fn the_limit_of_documents_per_kind_holds_under_concurrency() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (kind, _) in KINDS {
         let admin = &app.admin();
         let new = move |number: usize| async move { admin.post(&base(kind), json!({ "display_name": format!("No. {number}") })).await };

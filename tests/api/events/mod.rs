@@ -80,15 +80,23 @@ impl Twins {
         (world, twin)
     }
 
-    /// A snapshot of these worlds' current state.
+    /// A snapshot of these worlds' current state, for tests that need no recorder.
     pub(crate) fn of((world, twin): (World, World)) -> Self {
-        Self { furnished: world.kept(), placeholders: twin.placeholders }
+        let furnished = world.kept();
+        let furnished = FurnishedWorld { snapshot: furnished.snapshot.unobserved(), ..furnished };
+        Self { furnished, placeholders: twin.placeholders }
     }
 }
 
 impl World {
     pub(crate) async fn new(limits: Limits) -> Self {
         FurnishedWorld::from_events().await.begin(limits).await
+    }
+
+    /// Like [`Self::new`], for tests that need no recorder ([`TestApp::start_unobserved`]).
+    pub(crate) async fn unobserved(limits: Limits) -> Self {
+        let furnished = FurnishedWorld::from_events().await;
+        furnished.with(TestApp::start_from_at(&furnished.snapshot.unobserved(), limits, StandIn::lasting(APPLE)).await)
     }
 
     /// A world with the same random numbers as any other such world.

@@ -276,13 +276,15 @@ async fn ten_thousand_users_are_neither_limited_nor_challenged() {
     let settings = BotChallenge::default();
     let (mut counted, mut refused, mut asked, mut guarded) = (Counters::default(), Vec::new(), Vec::new(), 0);
     let (acts, rules) = (day(), rules().await);
+    let rule = |name: &str| Rule::ALL.into_iter().find(|rule| rule.name() == name).unwrap();
+    let rules: BTreeMap<What, Vec<(Rule, Whom)>> =
+        rules.iter().map(|(what, rules)| (*what, rules.iter().map(|(name, whom)| (rule(name), *whom)).collect())).collect();
     for act in &acts {
         let now = midnight + SignedDuration::from_secs(i64::try_from(act.at).unwrap());
-        for (name, whom) in &rules[&act.what] {
-            let rule = Rule::ALL.into_iter().find(|rule| rule.name() == *name).unwrap();
-            let counter = limits.counter(rule, &subject(*whom, act.person), now).unwrap();
+        for (rule, whom) in &rules[&act.what] {
+            let counter = limits.counter(*rule, &subject(*whom, act.person), now).unwrap();
             if !counted.count(&counter) {
-                refused.push(format!("{name} of person {} at {now}", act.person));
+                refused.push(format!("{} of person {} at {now}", rule.name(), act.person));
             }
         }
         let Some(operation) = act.what.guarded() else { continue };

@@ -141,7 +141,7 @@ async fn reset(app: &TestApp, keys: &[&str]) {
 
 #[tokio::test]
 async fn every_value_has_its_level_and_its_default() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     // Resets the initial settings of a new project.
     reset(&app, &["apps", "auth", "domains", "teams", "rbac"]).await;
     for (key, own, value, default) in values() {
@@ -157,7 +157,7 @@ async fn every_value_has_its_level_and_its_default() {
 
 #[tokio::test]
 async fn every_record_and_area_has_its_level() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (key, own, value) in entries() {
         set(&app, &key, own, &value).await;
         let written = read(&app.admin(), &level(own)).await;
@@ -207,7 +207,7 @@ const APPS: [&str; 21] = [
 
 #[tokio::test]
 async fn areas_without_effect_are_shown_with_their_defaults() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     reset(&app, &["apps"]).await;
     let apps: serde_json::Map<String, Value> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
     let mut expected = json!({
@@ -242,7 +242,7 @@ async fn areas_without_effect_are_shown_with_their_defaults() {
 
 #[tokio::test]
 async fn a_key_for_a_feature_that_does_not_exist_is_refused() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     for (key, value) in [
         ("emails.server.provider", json!("managed")),
         ("auth.oauth.providers.line", json!({ "type": "line", "allowSignIn": true, "clientId": "a", "clientSecret": "b" })),

@@ -38,7 +38,7 @@ struct Trial {
 
 impl Trial {
     async fn run(event: &str) -> Self {
-        let world = World::new(Limits::standard()).await;
+        let world = World::unobserved(Limits::standard()).await;
         let (parts, body) = world.request(event).into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let mut found = secrets::from_request(&parts, &body);
@@ -192,7 +192,7 @@ async fn created_items_are_recorded_by_id() {
     for event in
         ["teams/team-create", "projects/api-key-create", "projects/internal-create", "emails/template-create", "emails/draft-create"]
     {
-        let world = World::new(Limits::standard()).await;
+        let world = World::unobserved(Limits::standard()).await;
         let before = ids(&world).await;
         let created = world.send(event).await.json();
         let entry = since(&world, &before).await.remove(0);

@@ -18,7 +18,7 @@ async fn create(app: &TestApp, fields: Value) -> String {
 
 #[tokio::test]
 async fn users_whom_the_change_would_restrict_are_listed_and_counted() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let ada = app.sign_up("ada@example.com").await;
     app.sign_in_by_mail("verified@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -49,7 +49,7 @@ async fn users_whom_the_change_would_restrict_are_listed_and_counted() {
 
 #[tokio::test]
 async fn a_change_that_restricts_nobody_new_has_an_empty_preview() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     app.sign_up("ada@example.com").await;
     let none = json!({ "affected_users": [], "total_affected_count": 0, "pagination": { "next_cursor": null } });
     for onboarding in [json!({}), json!({ "require_email_verification": false })] {
@@ -61,7 +61,7 @@ async fn a_change_that_restricts_nobody_new_has_an_empty_preview() {
 
 #[tokio::test]
 async fn a_large_project_is_counted_in_several_requests() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let mut created = 0;
     while created < 1030 {
         let users = (0..103).map(|number| create(&app, json!({ "display_name": format!("{created}-{number}") })));
@@ -83,7 +83,7 @@ async fn a_large_project_is_counted_in_several_requests() {
 
 #[tokio::test]
 async fn only_administrators_see_the_preview() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     assert_eq!(app.server().post(PATH, required()).await.code(), "INSUFFICIENT_ACCESS_TYPE");
     for (path, body) in [(format!("{PATH}?limit=0"), required()), (format!("{PATH}?limit=101"), required()), (PATH.to_owned(), json!({}))] {
         assert_eq!(app.admin().post(&path, body).await.code(), "SCHEMA_ERROR", "{path}");

@@ -42,7 +42,7 @@ fn keys(users: &[Value]) -> Vec<(i64, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_size_lists_every_user_once_in_order() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     // More than fit on the largest page.
     write(&app, 210, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
@@ -98,7 +98,7 @@ async fn a_search_reads_a_bounded_amount_and_misses_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_hidden_users_do_not_hide_others() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     write(&app, 2000, |index, user| user.is_anonymous = index % 400 != 399).await;
     let found = pages(&app, "limit=2").await.concat();
     let names: Vec<&str> = found.iter().map(|user| user["display_name"].as_str().unwrap()).collect();
@@ -108,7 +108,7 @@ async fn many_hidden_users_do_not_hide_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_of_large_users_fits_the_response_limit() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let metadata = model::metadata::Metadata::parse(json!({ "k": "x".repeat(32_000) })).unwrap();
     write(&app, 150, |_, user| user.server_metadata = Some(metadata.clone())).await;
     let first = app.server().get(&format!("{USERS}?limit=150")).await;

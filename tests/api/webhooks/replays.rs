@@ -32,7 +32,7 @@ async fn failed_delivery(app: &TestApp, endpoint: &Value, number: usize, at: Tim
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_replays_deliver_each_event_once() {
-    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let (app, receiver) = (TestApp::start_unobserved().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     failed_deliveries(&app, &created, 70).await;
     let replay = async || app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
@@ -48,7 +48,7 @@ async fn concurrent_replays_deliver_each_event_once() {
 
 #[tokio::test]
 async fn a_replayed_delivery_is_marked_and_skipped() {
-    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let (app, receiver) = (TestApp::start_unobserved().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     failed_deliveries(&app, &created, 3).await;
     let before = deliveries(&app, &created).await;
@@ -72,7 +72,7 @@ async fn a_replayed_delivery_is_marked_and_skipped() {
 
 #[tokio::test]
 async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
-    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let (app, receiver) = (TestApp::start_unobserved().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     // Four per second; all 60 exceed one page of a replay.
     let (start, large) = (app.now().as_second(), "x".repeat(62_000));

@@ -16,6 +16,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use dynoxide::Database;
+use memchr::memmem;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -25,8 +26,9 @@ pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use too.
 const SHARED: &str = "shared";
 /// The index of the records by number. The engine's searches use it because they compute the number
-/// by the same expression.
-const INDEX: &str = "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
+/// by the same expression. It is public for tests that keep their database in memory.
+pub const INDEX: &str =
+    "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
 /// The number of records per read.
 const READ: usize = 200;
 /// How long another connection may keep the file locked.
@@ -49,7 +51,7 @@ pub(super) struct Feed {
 impl Feed {
     /// Switches the stream on if a call may write an endpoint.
     pub(super) fn prepare(&self, database: &Database, body: &[u8]) -> Result<(), String> {
-        if self.is_on() || !body.windows(ENDPOINT.len()).any(|window| window == ENDPOINT) {
+        if self.is_on() || memmem::find(body, ENDPOINT).is_none() {
             return Ok(());
         }
         switch_on(database)?;

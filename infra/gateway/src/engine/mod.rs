@@ -39,7 +39,7 @@ use wire::id::ProjectId;
 use writers::Writers;
 
 pub use self::dispatch::dispatch;
-pub use self::feed::{Batch, TABLE};
+pub use self::feed::{Batch, INDEX, TABLE};
 pub use self::observe::{InjectedError, Observe};
 use crate::commits::Commits;
 use crate::damage::{self, Damage};
@@ -181,6 +181,11 @@ impl Engine {
     /// Frees the memory of kept items that have expired ([`Self::keep_items`]).
     pub fn release(&self) {
         self.recent.forget_expired();
+    }
+
+    /// Forgets all kept items, for tests that replace the database's contents.
+    pub fn forget(&self) {
+        drop(self.recent.write(WrittenItems::Any));
     }
 
     pub fn store(&self) -> Store {
