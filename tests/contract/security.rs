@@ -67,7 +67,7 @@ fn a_distribution_caches_no_path_of_the_product_api() {
     let patterns: Vec<&str> = behaviors.iter().map(|behavior| behavior["PathPattern"].as_str().unwrap()).collect();
     for operation in operations::all().iter().filter(|operation| operation.route.interface == Interface::Product) {
         let path = operation.route.path;
-        let is_cached = |pattern: &&&str| pattern.strip_suffix('*').map_or(**pattern == path, |start| path.starts_with(start));
+        let is_cached = |pattern: &&str| pattern.strip_suffix('*').map_or(*pattern == path, |start| path.starts_with(start));
         assert_eq!(patterns.iter().any(is_cached), operation.route.name == CACHED, "{path}");
     }
 }
