@@ -52,12 +52,12 @@ pub mod packed {
 
     /// Reads bytes or text.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SealedText, D::Error> {
-        deserializer.deserialize_any(Sealed)
+        deserializer.deserialize_any(TextVisitor)
     }
 
-    struct Sealed;
+    struct TextVisitor;
 
-    impl Visitor<'_> for Sealed {
+    impl Visitor<'_> for TextVisitor {
         type Value = SealedText;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

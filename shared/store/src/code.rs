@@ -25,8 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::id::ProjectId;
 
-use crate::table::{self, BATCH, DIGEST, Error, Item, Key, Label, Store, Write, entity, integer, is_of_digest, number, string};
-use crate::trail::carried::CARRIED;
+use crate::table::{self, BATCH, CARRIED, DIGEST, Error, Item, Key, Label, Store, Write, entity, integer, is_of_digest, number, string};
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")

@@ -21,8 +21,7 @@ use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::table::row::ReadPage;
-use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_made, is_of_digest, string, unless_conflict};
-use crate::trail::carried::CARRIED;
+use crate::table::{CARRIED, DIGEST, Error, Item, Key, Store, Write, entity, integer, is_made, is_of_digest, string, unless_conflict};
 
 /// The session of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

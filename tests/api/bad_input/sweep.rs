@@ -204,6 +204,7 @@ async fn operations_that_are_not_public_reject_unauthenticated_requests() {
         "auth-oauth-device-authorize",
         "auth-oauth-token",
         "keys-exposed-key-revoke",
+        "projects-issuer-metadata-",
         "projects-jwks-",
         "projects-related-origins-read",
         "users-user-image-read",

@@ -11,8 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-/// The names of the document in OpenID Connect Discovery 1.0 and RFC 8414. Some clients look for only
-/// one of them.
+/// The names of the document in OpenID Connect Discovery 1.0 and RFC 8414. Some clients look for
+/// only one of them.
 const NAMES: [&str; 2] = ["openid-configuration", "oauth-authorization-server"];
 
 #[derive(Deserr, ToSchema)]

@@ -4,7 +4,7 @@
 //! access level.
 //!
 //! The entry stores each variable with a code in `variables`, with [`HIDDEN`] in place of the code,
-//! and the code alone in `codes`, sealed, for the worker that sends the email. The copy of the email
+//! and only the code in `codes`, sealed, for the worker that sends the email. The copy of the email
 //! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
 //! email has been sent or skipped.
 //!

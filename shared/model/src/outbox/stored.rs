@@ -48,20 +48,19 @@ pub(super) mod codes {
     use super::{BTreeMap, Deserialize, Deserializer, SealedText, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
-    struct Packed(#[serde(with = "crypto::seal::packed")] SealedText);
+    struct CodeBytes(#[serde(with = "crypto::seal::packed")] SealedText);
 
     type Codes = Option<BTreeMap<String, SealedText>>;
 
-    #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
     pub(crate) fn serialize<S: Serializer>(codes: &Codes, serializer: S) -> Result<S::Ok, S::Error> {
-        let packed = |(name, sealed): (&String, &SealedText)| (name.clone(), Packed(sealed.clone()));
-        let packed: Option<BTreeMap<String, Packed>> = codes.as_ref().map(|codes| codes.iter().map(packed).collect());
+        let packed = |(name, sealed): (&String, &SealedText)| (name.clone(), CodeBytes(sealed.clone()));
+        let packed: Option<BTreeMap<String, CodeBytes>> = codes.as_ref().map(|codes| codes.iter().map(packed).collect());
         packed.serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Codes, D::Error> {
-        let packed: Option<BTreeMap<String, Packed>> = Option::deserialize(deserializer)?;
-        Ok(packed.map(|codes| codes.into_iter().map(|(name, Packed(sealed))| (name, sealed)).collect()))
+        let packed: Option<BTreeMap<String, CodeBytes>> = Option::deserialize(deserializer)?;
+        Ok(packed.map(|codes| codes.into_iter().map(|(name, CodeBytes(sealed))| (name, sealed)).collect()))
     }
 }
 

@@ -235,8 +235,8 @@ impl Store {
         }
     }
 
-    /// The mark of a write ([`Write::marked`]): short, because it is stored, and different from that
-    /// of any other write that may come between two attempts.
+    /// The mark of a write ([`Write::marked`]). It is short, because it is stored, and differs from
+    /// the mark of any other write that may come between two attempts.
     fn mark(&self) -> String {
         format!("{:x}", u64::from_be_bytes(self.entropy.bytes()))
     }

@@ -28,6 +28,8 @@ pub struct Index {
 pub const INDEXES: [Index; 2] = [Index { name: "gsi1", projection: "ALL" }, Index { name: "gsi2", projection: "KEYS_ONLY" }];
 /// The attribute with the expiry time of an item, in seconds since the Unix epoch.
 pub const TTL: &str = "ttl";
+/// The attribute with the trail entry that an item carries.
+pub(crate) const CARRIED: &str = "trail";
 
 fn keys(pk: &str, sk: &str) -> Result<Vec<KeySchemaElement>, Error> {
     [(pk, KeyType::Hash), (sk, KeyType::Range)]

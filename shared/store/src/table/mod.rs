@@ -24,6 +24,7 @@ mod write;
 pub(crate) use client::BATCH;
 pub use client::{MAX_WRITES, Store};
 pub use contention::{Contention, MAX_ATTEMPTS, back_off};
+pub(crate) use definition::CARRIED;
 pub use definition::{INDEXES, Index, TTL, create, definition};
 pub use error::Error;
 pub(crate) use error::{is_made, unless_conflict};

@@ -19,11 +19,8 @@ use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
 use crate::table::stream::Record;
-use crate::table::{Error, Store, Write, entity, is_made};
+use crate::table::{CARRIED, Error, Store, Write, entity, is_made};
 use crate::trail;
-
-/// The attribute with the entry.
-pub(crate) const CARRIED: &str = "trail";
 
 /// An entry with the trail that it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
