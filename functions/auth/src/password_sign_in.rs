@@ -75,7 +75,7 @@ pub async fn handle(
     if device.is_none()
         && let Some((second, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
     {
-        attempt.permit(app.store.transact([second].into_iter().chain(forget))).await?;
+        attempt.permit(Box::pin(app.store.transact([second].into_iter().chain(forget)))).await?;
         rehash(&access, &row.user, verdict, &body.password).await;
         return Err(required.into());
     }

@@ -109,7 +109,7 @@ async fn concurrent_sign_ups_email_a_recipient_as_often_as_the_limit_permits() {
     let app = standard(Rule::SendCodeRecipient).await;
     let client = app.client();
     let sign_ups = (0..12).map(|number| client.post(SIGN_UP, verified_sign_up(&format!("ada+{number}@example.com"))));
-    let statuses: Vec<u16> = futures_util::future::join_all(sign_ups).await.iter().map(|answer| answer.status()).collect();
+    let statuses: Vec<u16> = futures_util::future::join_all(sign_ups).await.iter().map(support::Answer::status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 5, "{statuses:?}");
     assert!(is_refused(&client.post(SIGN_UP, verified_sign_up("ada@example.com")).await));
 }

@@ -78,7 +78,7 @@ struct Authorizer<'a> {
 }
 
 impl Authorizer<'_> {
-    /// Checks a token like the JWT authorizers of API Gateway and like Bedrock AgentCore: by the
+    /// Checks a token like the JWT authorizers of API Gateway and like Bedrock `AgentCore`: by the
     /// document, the keys and the claims.
     ///
     /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-jwt-authorizer.html>
@@ -151,7 +151,7 @@ async fn authorizers_admit_users_of_the_project_only() {
     assert_eq!(refused(&authorizer, &ada.access_token).await, "expired");
 }
 
-/// `discoveryUrl` of an inbound JWT authorizer of AgentCore must match this form.
+/// `discoveryUrl` of an inbound JWT authorizer of `AgentCore` must match this form.
 #[tokio::test]
 async fn the_discovery_url_has_the_form_that_agent_core_requires() {
     let app = TestApp::start().await;
