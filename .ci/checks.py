@@ -134,9 +134,9 @@ def checks(long):
         # features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
-        Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
+        Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(300, 480)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
-        Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(580, 900)),
+        Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(850, 900)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
         # Compiles a copy with new operations for many minutes; it finds only mistakes in the
         # generator, which few changes affect.
@@ -150,7 +150,7 @@ def checks(long):
         # because a page may be too slow while other checks run. Checks that call Cargo repeatedly
         # come after the builds, whose lock they need; `documents` calls it twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(300, 400)),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(430, 1000)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
@@ -161,13 +161,13 @@ def checks(long):
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),
-        Check("generated clients", CLIENTS, after=["gateway", "python packages", "node packages"], budget=(30, 45)),
+        Check("generated clients", CLIENTS, after=["gateway", "python packages", "node packages"], budget=(50, 50)),
         Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(10, 15)),
         Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(55, 110)),
         Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
         Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(5, 5)),
         Check("passkeys", "tests/passkeys/run", after=["gateway"], budget=(95, 95)),
-        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
+        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(15, 30)),
     ]
 
 
