@@ -171,8 +171,8 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry, alone or in the item that carries it. If the transaction
-/// fails, the request's next transaction gets the turn.
+/// A transaction's turn to write the entry, alone or in the item that carries it. If the
+/// transaction fails, the request's next transaction gets the turn.
 struct Turn {
     record: Record,
     write: Option<Write>,
