@@ -104,7 +104,7 @@ async fn a_publication_is_taken_back_by_one_command() {
     assert!(succeeds(&content(&["publish", &site])).contains("publication 3"));
     assert_eq!(gateway.get("/blog/one").await.status(), 404);
 
-    assert!(succeeds(&content(&["rollback"])).starts_with("Publication 2 of "));
+    assert!(succeeds(&content(&["rollback"])).starts_with("Restored publication 2 from "));
     assert!(gateway.get("/blog/one.md").await.text().await.unwrap().ends_with("The first text.\n"));
     let site = gateway.get("/api/v1/site").await.json::<Value>().await.unwrap();
     assert_eq!(site["data"]["name"], "First");
@@ -112,8 +112,8 @@ async fn a_publication_is_taken_back_by_one_command() {
     let shown: Vec<_> = history.lines().map(|line| (line.trim_start().chars().next(), line.ends_with("shown"))).collect();
     assert_eq!(shown, [(Some('3'), false), (Some('2'), true), (Some('1'), false)], "{history}");
 
-    assert!(succeeds(&content(&["rollback"])).starts_with("Publication 1 of "), "the sample");
+    assert!(succeeds(&content(&["rollback"])).starts_with("Restored publication 1 from "), "the sample");
     assert!(fails(&content(&["rollback"])).contains("no earlier publication"));
     assert!(fails(&content(&["rollback", "--to", "9"])).contains("gateway content history"));
-    assert!(succeeds(&content(&["rollback", "--to", "3"])).starts_with("Publication 3 of "));
+    assert!(succeeds(&content(&["rollback", "--to", "3"])).starts_with("Restored publication 3 from "));
 }

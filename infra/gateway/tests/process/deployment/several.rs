@@ -65,7 +65,7 @@ async fn without_a_sign_in_commands_ask_the_gateway_that_serves_the_folder() {
     assert!(other.contains("gateway login"), "{other}");
     drop(gateway);
     let stopped = fails(&run(&folder, &["user", "list"]));
-    assert!(stopped.contains("none serves the data in .gatelet: start it"), "{stopped}");
+    assert!(stopped.contains("none serves the data in .gatelet: start one"), "{stopped}");
 }
 
 #[tokio::test]
