@@ -98,7 +98,7 @@ where
                 Some(resolver) => check(resolver, &host).await?,
                 None => true,
             };
-            let unknown = |error| format!("{host} has no known public address, and the proxy does not connect to it: {error}");
+            let unknown = |error| format!("{host} has no public address known here, and the proxy does not connect to it: {error}");
             tunnel.call(uri).await.map_err(|error| if is_known { error.into() } else { unknown(error).into() })
         })
     }

@@ -84,7 +84,7 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     let attempt = Attempt { email: Some(&email), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
     let verdict = evaluate(&rules, DefaultAction::Allow, &attempt);
     let skipped =
-        |status: &Status| matches!(status, Status::Error(reason) if reason.contains("steps that the rules of a project may take"));
+        |status: &Status| matches!(status, Status::Error(reason) if reason.contains("steps that all rules of a project may take"));
     let which: Vec<bool> = verdict.evaluations.iter().map(|(_, status)| skipped(status)).collect();
     assert_eq!((which.iter().filter(|skipped| **skipped).count(), which[0], which[3]), (1, false, true), "{:?}", verdict.evaluations);
     assert_eq!(verdict.decision, Decision::Reject(&rules[4]));
