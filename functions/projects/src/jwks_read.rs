@@ -8,15 +8,14 @@ use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
-use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use wire::id::ProjectId;
 
 use crate::jwks::elsewhere::ProjectPath;
+use crate::published::{self, FOR_AN_HOUR};
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
     .summary("Returns the public keys of the project's access tokens")
@@ -45,7 +44,7 @@ pub struct KeySet {
 
 impl IntoResponse for KeySet {
     fn into_response(self) -> Response {
-        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+        (FOR_AN_HOUR, Json(self)).into_response()
     }
 }
 
@@ -60,10 +59,8 @@ pub async fn handle(
     _: Anybody,
     Input { query, path, .. }: Input<IgnoredBody, JwksQuery, ProjectPath>,
 ) -> Result<KeySet, Error> {
-    let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
-    let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
-    app.store.project(&id).await?.ok_or_else(unknown)?;
+    let project = published::project(&app, &path.project_id).await?;
     let JwksQuery { include_restricted, include_anonymous, include_machines } = query;
-    let mut set = app.signer.jwks(&id, include_restricted.is_set(), include_anonymous.is_set(), include_machines.is_set());
+    let mut set = app.signer.jwks(&project.id, include_restricted.is_set(), include_anonymous.is_set(), include_machines.is_set());
     Ok(KeySet { keys: set["keys"].take() })
 }

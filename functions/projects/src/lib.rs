@@ -35,6 +35,7 @@ pub mod jwks_restricted_read;
 mod metrics;
 mod owners;
 mod providers;
+mod published;
 pub mod related_origins_read;
 pub mod sign_up_rules_stats;
 pub mod sign_up_rules_test;

@@ -10,14 +10,13 @@ use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use errors::{Error, ErrorCode, KnownError};
+use errors::{Error, ErrorCode};
 use flows::App;
-use http::{HeaderValue, header};
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::id::ProjectId;
 
 use crate::jwks::elsewhere::ProjectPath;
+use crate::published::{self, FOR_AN_HOUR};
 
 pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/projects/{project_id}/.well-known/webauthn")
     .summary("Returns the origins where the project's passkeys may be used")
@@ -36,7 +35,7 @@ pub struct RelatedOrigins {
 
 impl IntoResponse for RelatedOrigins {
     fn into_response(self) -> Response {
-        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+        (FOR_AN_HOUR, Json(self)).into_response()
     }
 }
 
@@ -51,9 +50,7 @@ pub async fn handle(
     _: Anybody,
     Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>,
 ) -> Result<RelatedOrigins, Error> {
-    let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
-    let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
-    let config = app.store.project(&id).await?.ok_or_else(unknown)?.project.config;
+    let config = published::project(&app, &path.project_id).await?.config;
     let origins = if config.passkeys.enabled { config.related_origins() } else { Vec::new() };
     Ok(RelatedOrigins { origins })
 }

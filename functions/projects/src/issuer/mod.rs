@@ -5,11 +5,11 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, KnownError, PathSlip};
 use flows::App;
-use http::{HeaderValue, header};
 use model::session::token::metadata::IssuerMetadata;
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::id::ProjectId;
+
+use crate::published::{self, FOR_AN_HOUR};
 
 /// The names of the document in OpenID Connect Discovery 1.0 and RFC 8414. Some clients look for
 /// only one of them.
@@ -36,16 +36,14 @@ impl Document {
         if !NAMES.contains(&path.document.as_str()) {
             return Err(KnownError::RouteNotFound(PathSlip::None).into());
         }
-        let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
-        let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
-        app.store.project(&id).await?.ok_or_else(unknown)?;
-        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &id)))
+        let project = published::project(app, &path.project_id).await?;
+        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &project.id)))
     }
 }
 
 impl IntoResponse for Document {
     fn into_response(self) -> Response {
-        ([(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"))], Json(self)).into_response()
+        (FOR_AN_HOUR, Json(self)).into_response()
     }
 }
 

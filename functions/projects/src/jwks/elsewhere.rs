@@ -5,9 +5,11 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
-use http::{HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
+
+use crate::published::FOR_AN_HOUR;
 
 /// A redirect to a key set; can be cached for an hour, like the set itself.
 pub struct KeySetRedirect(String);
@@ -24,8 +26,7 @@ impl KeySetRedirect {
 
 impl IntoResponse for KeySetRedirect {
     fn into_response(self) -> Response {
-        let cache = (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
-        (StatusCode::TEMPORARY_REDIRECT, [cache], [(header::LOCATION, self.0)]).into_response()
+        (StatusCode::TEMPORARY_REDIRECT, FOR_AN_HOUR, [(header::LOCATION, self.0)]).into_response()
     }
 }
 
