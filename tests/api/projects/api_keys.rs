@@ -49,7 +49,7 @@ fn without_keys(set: &Value) -> Value {
 
 #[tokio::test]
 async fn keys_grant_their_access_type_and_are_shown_once() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let set = create(&app).await;
     for (name, prefix) in [("publishable_client_key", "pck_"), ("secret_server_key", "ssk_"), ("super_secret_admin_key", "sak_")] {
         let key = set[name].as_str().unwrap();
@@ -65,7 +65,7 @@ async fn keys_grant_their_access_type_and_are_shown_once() {
 
 #[tokio::test]
 async fn a_set_has_the_requested_keys() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let mut body = new_set(&app);
     (body["has_publishable_client_key"], body["has_super_secret_admin_key"]) = (false.into(), false.into());
     let set = app.admin().post(KEYS, body.clone()).await.json();
@@ -78,7 +78,7 @@ async fn a_set_has_the_requested_keys() {
 
 #[tokio::test]
 async fn sets_are_listed_newest_first_including_the_initial_one() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let first = app.admin().get(KEYS).await.json()["items"][0].clone();
     assert_eq!((&first["description"], &first["expires_at_millis"]), (&"Made with the project".into(), &253_402_300_799_000_i64.into()));
     let mut ids = vec![first["id"].clone()];
@@ -97,7 +97,7 @@ async fn patch(app: &TestApp, set: &Value, body: Value) -> Answer {
 
 #[tokio::test]
 async fn a_revoked_set_stops_working_immediately_and_permanently() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (set, other) = (create(&app).await, create(&app).await);
     let revoked = patch(&app, &set, json!({ "revoked": true })).await;
     let at = app.now().as_millisecond();
@@ -113,7 +113,7 @@ async fn a_revoked_set_stops_working_immediately_and_permanently() {
 
 #[tokio::test]
 async fn a_set_expires_at_its_expiry() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let set = create(&app).await;
     app.advance(SignedDuration::from_secs(3599));
     assert_eq!(statuses(&app, &set).await, [200; 3]);
@@ -125,7 +125,7 @@ async fn a_set_expires_at_its_expiry() {
 
 #[tokio::test]
 async fn a_set_s_description_can_be_changed() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let set = create(&app).await;
     let described = patch(&app, &set, json!({ "description": "" })).await;
     assert_eq!((described.status(), &described.json()["description"]), (200, &"".into()));
@@ -135,7 +135,7 @@ async fn a_set_s_description_can_be_changed() {
 
 #[tokio::test]
 async fn an_invalid_request_creates_no_key() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let now = app.now().as_millisecond();
     for (field, value) in [
         ("description", json!("x".repeat(257))),
@@ -157,7 +157,7 @@ async fn an_invalid_request_creates_no_key() {
 
 #[tokio::test]
 async fn sets_of_another_project_are_not_found() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let set = create(&app).await;
     let other = app.another_project().await;
     let admin = app.admin_of(&other);
@@ -168,7 +168,7 @@ async fn sets_of_another_project_are_not_found() {
 
 #[tokio::test]
 async fn the_time_that_means_never_is_accepted_as_responses_show_it() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let create = async |expires: &Value| {
         let mut wanted = new_set(&app);
         wanted["expires_at_millis"] = expires.clone();
@@ -204,7 +204,7 @@ async fn fill(app: &TestApp, count: usize) {
 
 #[tokio::test]
 async fn a_project_has_at_most_the_maximum_of_sets() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     fill(&app, MAX_SETS - 1).await;
     let set = create(&app).await;
     let refused = app.admin().post(KEYS, new_set(&app)).await;
@@ -224,7 +224,7 @@ async fn a_project_has_at_most_the_maximum_of_sets() {
 
 #[tokio::test]
 async fn the_set_that_ended_first_makes_room() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let expiring = create(&app).await;
     let revoked = create(&app).await;
     fill(&app, MAX_SETS).await;

@@ -41,7 +41,7 @@ pub(super) fn assert_refused(answer: &Answer, path: &str) {
 
 #[tokio::test]
 async fn a_new_project_has_its_initial_settings() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let config = read(&app.admin(), CONFIG).await;
     assert_eq!(config["project"], json!({ "requirePublishableClientKey": false }));
     assert_eq!((&config["auth"]["allowSignUp"], &config["auth"]["password"]["allowSignIn"]), (&json!(true), &json!(true)));
@@ -58,7 +58,7 @@ async fn a_new_project_has_its_initial_settings() {
 
 #[tokio::test]
 async fn a_value_takes_effect_immediately_as_a_project_setting() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let values = json!({ "auth.allowSignUp": false, "domains.trustedDomains.web": { "baseUrl": "https://web.example.com" } });
     assert_done(&patch(&admin, "environment", values).await);
@@ -77,7 +77,7 @@ async fn a_value_takes_effect_immediately_as_a_project_setting() {
 
 #[tokio::test]
 async fn sign_up_rules_can_be_set_and_are_enforced() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let rules = json!({ "auth.signUpRules.staff": {
         "enabled": true, "displayName": "Staff alone", "priority": 5,
         "condition": "emailDomain != 'example.com'", "action": { "type": "reject", "message": "Staff alone" },
@@ -98,7 +98,7 @@ async fn sign_up_rules_can_be_set_and_are_enforced() {
 
 #[tokio::test]
 async fn account_notices_can_be_disabled_individually() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (admin, ada) = (app.admin(), verified(&app, "ada@example.com").await);
     let all = json!({ "newSignIn": false, "password": true, "signInAddress": true, "authenticatorApp": true, "providerAccount": true, "apiKey": true, "passkey": true });
     assert_eq!(read(&admin, CONFIG).await["emails"]["notices"], all);
@@ -133,7 +133,7 @@ async fn account_notices_can_be_disabled_individually() {
 
 #[tokio::test]
 async fn an_invalid_value_changes_nothing_and_its_path_is_reported() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let before = admin.get(INTERNAL).await.json();
     for (values, path) in [
@@ -160,7 +160,7 @@ async fn an_invalid_value_changes_nothing_and_its_path_is_reported() {
 
 #[tokio::test]
 async fn a_level_is_replaced_as_a_whole_without_affecting_others() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     assert_done(&patch(&admin, "project", json!({ "project.requirePublishableClientKey": true })).await);
     assert_done(&patch(&admin, "environment", json!({ "domains.trustedDomains.web.baseUrl": "https://web.example.com" })).await);
@@ -176,7 +176,7 @@ async fn a_level_is_replaced_as_a_whole_without_affecting_others() {
 
 #[tokio::test]
 async fn servers_can_only_change_the_branch_and_clients_nothing() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let server = app.server();
     assert_done(&patch(&server, "branch", json!({ "auth.otp.allowSignIn": false })).await);
     assert_eq!(server.get(&level("branch")).await.status(), 200);
@@ -203,7 +203,7 @@ async fn document(app: &TestApp, kind: &str, id: &str) -> Answer {
 
 #[tokio::test]
 async fn templates_and_themes_are_shared_with_the_email_operations() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let config = read(&admin, CONFIG).await;
     assert_eq!(config["emails"]["templates"][SIGN_IN]["displayName"], "Sign-in code and link");
@@ -249,7 +249,7 @@ async fn templates_and_themes_are_shared_with_the_email_operations() {
 
 #[tokio::test]
 async fn an_invalid_document_changes_nothing_and_is_reported() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let before = app.table();
     let path = format!("emails.templates.{TEMPLATE}");
     let values = json!({ "auth.allowSignUp": false, &path: { "displayName": "News", "tsxSource": "import React from 'react'" } });
@@ -268,7 +268,7 @@ fn themes(from: u128, count: u128) -> Value {
 
 #[tokio::test]
 async fn the_configuration_has_the_document_limits_of_the_operations() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let merge = |values: &Value| {
         let all = values["emails"]["themes"].as_object().unwrap();
         Value::Object(all.iter().map(|(id, theme)| (format!("emails.themes.{id}"), theme.clone())).collect())

@@ -28,7 +28,7 @@ fn key(app: &TestApp) -> (String, String) {
 
 #[tokio::test]
 async fn a_push_cannot_switch_off_a_way_to_sign_in_of_another_level() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let github = json!({ "id": "github", "client_id": "an-id", "client_secret": "a-secret" });
     app.configure(json!({ "config": { "magic_link_enabled": true, "oauth_providers": [github] } })).await;
     assert_done(
@@ -59,7 +59,7 @@ async fn a_push_cannot_switch_off_a_way_to_sign_in_of_another_level() {
 
 #[tokio::test]
 async fn a_push_changes_nothing_that_an_operation_has_set() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     push(&app, json!({ "teams.allowClientTeamCreation": true })).await;
     app.configure(json!({ "config": {
         "sign_up_enabled": false, "credential_enabled": false, "magic_link_enabled": true, "passkey_enabled": true,
@@ -84,7 +84,7 @@ async fn a_push_changes_nothing_that_an_operation_has_set() {
 
 #[tokio::test]
 async fn levels_are_read_as_they_were_written() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     reset(&admin, "environment", &["auth.otp"]).await;
     let branch = json!({
@@ -112,7 +112,7 @@ async fn levels_are_read_as_they_were_written() {
 
 #[tokio::test]
 async fn a_table_without_levels_has_its_settings_at_the_environment() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let values = json!({
         "auth.otp.allowSignIn": true, "domains.trustedDomains.web.baseUrl": "https://web.example.com",
@@ -145,7 +145,7 @@ async fn a_table_without_levels_has_its_settings_at_the_environment() {
 
 #[tokio::test]
 async fn a_provider_of_the_branch_keeps_the_secret_of_the_environment() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let google = json!({ "auth.oauth.providers.google": { "type": "google", "allowSignIn": true, "allowConnectedAccounts": true } });
     let offered = async || app.client().get("/api/v1/projects/current").await.json()["config"]["enabled_oauth_providers"].clone();
@@ -165,7 +165,7 @@ async fn a_provider_of_the_branch_keeps_the_secret_of_the_environment() {
 
 #[tokio::test]
 async fn a_renamed_or_deleted_permission_does_not_block_the_configuration() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let admin = app.admin();
     let permission = "/api/v1/team-permission-definitions";
     assert_eq!(admin.post(permission, json!({ "id": "read_notes" })).await.status(), 201);
@@ -185,7 +185,7 @@ async fn a_renamed_or_deleted_permission_does_not_block_the_configuration() {
 
 #[tokio::test]
 async fn writes_to_two_levels_at_once_lose_nothing() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (admin, server) = (app.admin(), app.server());
     for round in 0..10 {
         let [on, off] = [round % 2 == 0, round % 2 == 1];

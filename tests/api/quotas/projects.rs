@@ -13,7 +13,7 @@ const MAX: usize = Quota::Projects.max();
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_team_owns_100_projects_and_deleting_one_makes_room() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
     let answers = join_all((0..MAX + 5).map(|_| ada.create("Notes"))).await;
