@@ -6,7 +6,7 @@ use api::http::{Interface, Need, Route};
 
 /// Memory of a function, in MB.
 pub const MEMORY: u16 = 256;
-/// Memory of a function that hashes passwords, in MB; gives a Lambda a whole core.
+/// Memory of a function that hashes passwords or makes keys, in MB; gives a Lambda a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
 /// The timeout of a function, in seconds. API Gateway waits for 30 seconds, but an operation that
 /// takes more than ten is broken.
@@ -26,6 +26,7 @@ fn name(need: Need) -> &'static str {
         Need::Images => "images",
         Need::Console => "console",
         Need::Hashing => "hashing",
+        Need::WholeCore => "whole core",
     }
 }
 
@@ -44,7 +45,8 @@ pub(crate) fn names_for_route(route: &Route) -> Names {
 
 /// The memory of an operation's function, in MB.
 pub fn memory(route: &Route) -> u16 {
-    if route.needs.has(Need::Hashing) { HASHING_MEMORY } else { MEMORY }
+    let needs_core = [Need::Hashing, Need::WholeCore].into_iter().any(|need| route.needs.has(need));
+    if needs_core { HASHING_MEMORY } else { MEMORY }
 }
 
 /// The timeout of an operation's function, in seconds.

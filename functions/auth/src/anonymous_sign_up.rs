@@ -37,5 +37,5 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     writes.extend(session.writes(project)?);
     writes.extend(gifts);
     app.store.transact(writes).await?;
-    Ok(Json(session.signed_in(&app, project, &user)))
+    Ok(Json(session.signed_in(&app, project, &user).await?))
 }

@@ -181,7 +181,7 @@ async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> R
     ];
     writes.extend(session.writes(project)?);
     match app.store.change_account(&project.id, &signed.row, &user, writes).await {
-        Ok(Outcome::Done) => Ok(session.signed_in(app, project, &user)),
+        Ok(Outcome::Done) => Ok(session.signed_in(app, project, &user).await?),
         Ok(_) => Err(KnownError::ServiceUnavailable.into()),
         Err(store::Error::Conflict(_)) => Err(KnownError::NoAnonymousSession.into()),
         Err(error) => Err(error.into()),

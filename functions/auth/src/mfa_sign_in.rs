@@ -162,7 +162,7 @@ impl<'a> Completion<'a> {
 
     async fn answer(self, mut user: User) -> Result<SecondFactorTokens, Error> {
         required_teams::renew(&self.access.app, &self.access.project, &mut user).await?;
-        let signed_in = self.session.signed_in(&self.access.app, &self.access.project, &user);
+        let signed_in = self.session.signed_in(&self.access.app, &self.access.project, &user).await?;
         Ok(SecondFactorTokens {
             signed_in: SignInOrUpTokens { signed_in, is_new_user: self.attempt.is_new_user },
             device_token: self.remembered.as_ref().map(|(token, _)| token.text()),

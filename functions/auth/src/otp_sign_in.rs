@@ -150,7 +150,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
         access.app.store.name_personal_team(project, &user).await;
     }
     required_teams::renew(&access.app, &access.project, &mut user).await?;
-    Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
+    Ok(SignInOrUpTokens { signed_in: session.signed_in(&access.app, &access.project, &user).await?, is_new_user })
 }
 
 /// The user after the code has proved its email address.

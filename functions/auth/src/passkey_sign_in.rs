@@ -83,5 +83,5 @@ async fn sign_in(app: &App, proof: &PasskeyProof<'_>, proved: PasskeyUse) -> Res
     writes.extend(notice::write(app, project, &user, place).await?);
     proof.redeem(&proved, &user, writes).await?;
     required_teams::renew(app, project, &mut user).await?;
-    Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &user), is_new_user: false })
+    Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &user).await?, is_new_user: false })
 }

@@ -87,7 +87,7 @@ pub async fn handle(
     attempt.permit(Box::pin(begin)).await?;
     rehash(&access, &row.user, verdict, &body.password).await;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
-    Ok(Json(session.signed_in(&app, &access.project, &row.user)))
+    Ok(Json(session.signed_in(&app, &access.project, &row.user).await?))
 }
 
 /// The user with this sign-in address, and the remembered device that stands in for the user's

@@ -101,7 +101,7 @@ pub async fn handle(
             if version.is_some() {
                 app.store.name_personal_team(&access.project.id, &user).await;
             }
-            Ok(Json(session.signed_in(&app, &access.project, &user)))
+            Ok(Json(session.signed_in(&app, &access.project, &user).await?))
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Claim(0)) => {
             Err(KnownError::UserEmailAlreadyExists { email: body.email.to_string(), would_work_if_email_was_verified: false }.into())

@@ -73,7 +73,7 @@ pub async fn handle(
     let refresh_token = refresh_token::draw(&app.entropy, &session);
     app.store.write(session::create(&project.id, &session, &refresh_token)?).await?;
     Ok(Json(CreatedSession {
-        access_token: access_token(&app, project, &row.user, &session),
+        access_token: access_token(&app, project, &row.user, &session).await?,
         refresh_token: refresh_token.expose_secret().to_owned(),
     }))
 }

@@ -14,6 +14,7 @@ use flows::context::Context;
 use flows::providers::test_changed;
 use model::project::config_patch::ConfigPatch;
 use model::project::patch::ProjectPatch;
+use model::project::signing_key::TokenAlgorithm;
 use model::project::view::AdminProject;
 use wire::change::Change;
 use wire::problem::Problems;
@@ -31,6 +32,7 @@ pub async fn handle(
 ) -> Result<VersionedResponse<Json<AdminProject>>, Error> {
     if_match.check(access.project_version)?;
     check_theme(&access, &body).await?;
+    check_algorithm(&access, &body).await?;
     let Context { project, project_version, .. } = access.into_context();
     let (deployment, keys) = (app.deployment(), body.keys());
     let levels = if keys.is_empty() { None } else { Some(app.store.levels(&project).await?) };
@@ -45,6 +47,19 @@ pub async fn handle(
     if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;
     let response = Json(AdminProject::of(&project, app.settings.development));
     Ok(VersionedResponse { response, version: project_version + 1 })
+}
+
+/// Checks that the project has an RSA key if its access tokens are to be signed with RS256.
+async fn check_algorithm(access: &Access<Admin>, body: &ProjectPatch) -> Result<(), Error> {
+    if body.access_token_algorithm != Some(TokenAlgorithm::Rs256) || access.project.access_token_algorithm == TokenAlgorithm::Rs256 {
+        return Ok(());
+    }
+    let keys = access.app.store.rsa_keys(&access.project.id).await?.keys;
+    if keys.signing(access.app.clock.now()).is_some() {
+        return Ok(());
+    }
+    let problem = "cannot be RS256 before the project has an RSA key: create one with POST /api/v1/internal/signing-keys";
+    Err(ROUTE.schema_error(&Problems::one("body.access_token_algorithm", problem)).into())
 }
 
 /// Checks that the default email theme exists. If it is deleted later, the built-in theme is used.

@@ -1,7 +1,7 @@
 //! `GET /api/v1/projects/{project_id}/.well-known/jwks.json`: returns the public keys of the
 //! project's access tokens (RFC 7517).
 
-use api::http::TableAction::GetItem;
+use api::http::TableAction::BatchGetItem;
 use api::http::{Describe, Description, Json, Route};
 use api::product::input::{Flag, IgnoredBody};
 use api::product::{Anybody, Input};
@@ -19,7 +19,7 @@ use crate::published::{self, FOR_AN_HOUR};
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")
     .summary("Returns the public keys of the project's access tokens")
-    .table(&[GetItem])
+    .table(&[BatchGetItem])
     .errors(&[ErrorCode::ProjectNotFound]);
 
 #[wire::optional]
@@ -39,7 +39,7 @@ pub struct JwksQuery {
 #[derive(Serialize, ToSchema)]
 pub struct KeySet {
     #[schema(value_type = Vec<Object>)]
-    keys: Value,
+    keys: Vec<Value>,
 }
 
 impl IntoResponse for KeySet {
@@ -59,8 +59,9 @@ pub async fn handle(
     _: Anybody,
     Input { query, path, .. }: Input<IgnoredBody, JwksQuery, ProjectPath>,
 ) -> Result<KeySet, Error> {
-    let project = published::project(&app, &path.project_id).await?;
+    let (project, rsa) = published::project_and_rsa_keys(&app, &path.project_id).await?;
     let JwksQuery { include_restricted, include_anonymous, include_machines } = query;
-    let mut set = app.signer.jwks(&project.id, include_restricted.is_set(), include_anonymous.is_set(), include_machines.is_set());
-    Ok(KeySet { keys: set["keys"].take() })
+    let derived = app.signer.jwks(&project.id, include_restricted.is_set(), include_anonymous.is_set(), include_machines.is_set());
+    let stored = rsa.published(app.clock.now()).map(|key| key.public.jwk());
+    Ok(KeySet { keys: derived.into_iter().chain(stored).collect() })
 }

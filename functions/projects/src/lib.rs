@@ -24,6 +24,8 @@ pub mod internal_list;
 pub mod internal_metrics;
 pub mod internal_provider_delete;
 pub mod internal_provider_set;
+pub mod internal_signing_key_create;
+pub mod internal_signing_keys_read;
 pub mod internal_transfer;
 mod issuer;
 pub mod issuer_metadata_discover;
@@ -74,4 +76,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(internal_metrics::ROUTE, internal_metrics::handle);
     register.operation(sign_up_rules_stats::ROUTE, sign_up_rules_stats::handle);
     register.operation(related_origins_read::ROUTE, related_origins_read::handle);
+    register.operation(internal_signing_keys_read::ROUTE, internal_signing_keys_read::handle);
+    register.operation(internal_signing_key_create::ROUTE, internal_signing_key_create::handle);
 }

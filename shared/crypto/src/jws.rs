@@ -1,8 +1,8 @@
-//! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256: ring behind jsonwebtoken's
-//! interface, because jsonwebtoken's own backends would add a second crypto stack. Tokens of other
-//! issuers may use any asymmetric algorithm of the standards ([`Algorithm`]); jsonwebtoken does not
-//! support all of them. HMAC is excluded, so that a public key cannot be passed off as a shared
-//! secret.
+//! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256 or RS256: ring behind
+//! jsonwebtoken's interface, because jsonwebtoken's own backends would add a second crypto stack.
+//! Tokens of other issuers may use any asymmetric algorithm of the standards ([`Algorithm`]);
+//! jsonwebtoken does not support all of them. HMAC is excluded, so that a public key cannot be
+//! passed off as a shared secret.
 
 use std::sync::Once;
 
@@ -13,7 +13,7 @@ use p521::ecdsa::signature::hazmat::PrehashVerifier as _;
 use ring::digest::{SHA512, digest};
 use ring::rand::SystemRandom;
 use ring::signature as ring_signature;
-use ring::signature::{EcdsaKeyPair, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
+use ring::signature::{EcdsaKeyPair, RsaKeyPair, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 
 /// An asymmetric algorithm of RFC 7518 §3.1 or RFC 8037 §3.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,15 +135,53 @@ impl JwtVerifier for Es256Verifier {
     }
 }
 
+/// Signs with RS256. The field holds the private key in PKCS #8.
+struct Rs256(Vec<u8>);
+
+impl signature::Signer<Vec<u8>> for Rs256 {
+    fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
+        let pair = RsaKeyPair::from_pkcs8(&self.0).map_err(|_| signature::Error::new())?;
+        let mut signature = vec![0; pair.public().modulus_len()];
+        let signed = pair.sign(&ring_signature::RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature);
+        signed.map_err(|_| signature::Error::new())?;
+        Ok(signature)
+    }
+}
+
+impl JwtSigner for Rs256 {
+    fn algorithm(&self) -> jsonwebtoken::Algorithm {
+        jsonwebtoken::Algorithm::RS256
+    }
+}
+
+/// Verifies signatures with RS256.
+struct Rs256Verifier(DecodingKey);
+
+impl signature::Verifier<Vec<u8>> for Rs256Verifier {
+    fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
+        let DecodingKeyKind::RsaModulusExponent { n, e } = self.0.kind() else { return Err(signature::Error::new()) };
+        let key = PublicKey::Rsa { n: n.clone(), e: e.clone() };
+        if Algorithm::Rs256.verify(&key, message, signature) { Ok(()) } else { Err(signature::Error::new()) }
+    }
+}
+
+impl JwtVerifier for Rs256Verifier {
+    fn algorithm(&self) -> jsonwebtoken::Algorithm {
+        jsonwebtoken::Algorithm::RS256
+    }
+}
+
 /// Makes jsonwebtoken sign and verify our tokens with ring. May be called repeatedly.
 pub fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |algorithm, key| match algorithm {
             jsonwebtoken::Algorithm::ES256 => Ok(Box::new(Es256(key.as_bytes().to_vec()))),
+            jsonwebtoken::Algorithm::RS256 => Ok(Box::new(Rs256(key.as_bytes().to_vec()))),
             _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
         },
         verifier_factory: |algorithm, key| match algorithm {
             jsonwebtoken::Algorithm::ES256 => Ok(Box::new(Es256Verifier(key.clone()))),
+            jsonwebtoken::Algorithm::RS256 => Ok(Box::new(Rs256Verifier(key.clone()))),
             _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
         },
         key_utils: KeyUtils::new_unimplemented(),

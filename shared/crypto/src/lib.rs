@@ -1,6 +1,7 @@
 //! Cryptography, built on ring. Other crates do only what ring lacks: argon2id, bcrypt, TOTP,
 //! computing public keys from private ones, checking that a point is on the curve P-256, and
-//! verifying signatures with P-521.
+//! verifying signatures with P-521. The crate `rsa`, which generates RSA keys, is a dependency of
+//! the one operation that needs it.
 
 #![warn(missing_docs)]
 
@@ -9,6 +10,7 @@ pub mod deployment_secret;
 pub mod digest;
 pub mod jws;
 pub mod password;
+pub mod rsa_key;
 pub mod seal;
 pub mod shared_secret;
 pub mod signing;

@@ -76,11 +76,11 @@ impl SigningKeys {
 
     /// The public keys of these audiences (RFC 7517), first from the current secret, then from the
     /// previous one.
-    pub fn jwks(&self, audiences: &[String]) -> Value {
+    pub fn jwks(&self, audiences: &[String]) -> Vec<Value> {
         let generations = self.secret.generations().enumerate();
         let keys =
             generations.flat_map(|(generation, secret)| audiences.iter().map(move |name| self.key_of(generation, secret, name).jwk()));
-        json!({ "keys": keys.collect::<Vec<_>>() })
+        keys.collect()
     }
 }
 

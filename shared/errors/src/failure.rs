@@ -22,6 +22,9 @@ pub enum Error {
     /// A secret could not be sealed or opened.
     #[error("a secret could not be sealed or opened")]
     Seal(#[from] crypto::seal::Error),
+    /// An access token could not be signed.
+    #[error("an access token could not be signed")]
+    Signing(#[from] model::session::token::rsa::NoUsableKey),
     /// A provider's configuration is unusable.
     #[error("an OAuth provider is misconfigured")]
     Provider(#[from] model::sign_in::authorization::EndpointError),

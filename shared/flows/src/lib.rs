@@ -18,6 +18,7 @@ pub mod providers;
 pub mod quota;
 pub mod rejections;
 pub mod sign_up_rules;
+pub mod signing_keys;
 pub mod teams;
 mod tokens;
 pub mod webhook;

@@ -13,6 +13,7 @@ use crypto::seal::{SealedText, Sealer};
 use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
 use model::outbox::codes;
+use model::project::signing_key::{self, RsaKey, RsaKeys};
 use model::project::{Project, secret_owner};
 use model::user::totp::{self, Authenticator, Totp};
 use model::user::{User, recovery};
@@ -141,6 +142,9 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         });
         return Ok(providers.chain(server).chain(challenge).collect());
     }
+    if key.pk.starts_with("P#") && key.sk == "SIGNING" {
+        return places_of_signing_keys(key, &entity(item.clone())?);
+    }
     if let Some(project) = key.pk.strip_prefix("P#")
         && key.sk.starts_with("WEBHOOK#")
     {
@@ -172,6 +176,18 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         return Ok([place("access", owner, tokens.access)].into_iter().chain(refresh).collect());
     }
     Ok(Vec::new())
+}
+
+/// The private halves of a project's RSA keys.
+fn places_of_signing_keys(key: &Key, keys: &RsaKeys) -> Result<Vec<Place>, Error> {
+    let project = key.pk.strip_prefix("P#").and_then(|id| ProjectId::parse(id).ok());
+    let project = project.ok_or_else(|| Error::Refused(format!("{} is not the key of a project", key.pk)))?;
+    let place = |(index, key): (usize, &RsaKey)| Place {
+        path: format!("keys[{index}].private"),
+        owner: signing_key::private_key_owner(&project, &key.public),
+        sealed: StoredText::Bytes(key.private.clone()),
+    };
+    Ok(keys.stored().iter().enumerate().map(place).collect())
 }
 
 /// The sealed values of a webhook endpoint.

@@ -29,6 +29,7 @@ mod recreated;
 mod related_origins_read;
 mod sign_up_rules_stats;
 mod sign_up_rules_test;
+mod signing_keys;
 
 use serde_json::{Value, json};
 

@@ -37,7 +37,7 @@ impl Poll {
         match poll(scope, &self.0, stored.as_ref()).await? {
             PollOutcome::Fetched(session, mut user) => {
                 required_teams::renew(app, project, &mut user).await?;
-                Ok(session.tokens(app, project, &user))
+                session.tokens(app, project, &user).await
             }
             PollOutcome::Used => Err(KnownError::InvalidPollingCode.into()),
             PollOutcome::Expired => Err(KnownError::DeviceCodeExpired.into()),

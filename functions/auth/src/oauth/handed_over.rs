@@ -32,7 +32,7 @@ pub(super) async fn redeem(code: &SecretString, scope: Scope<'_>, stored: &Autho
         Ok(()) => {
             let mut user = row.user.clone();
             required_teams::renew(app, project, &mut user).await?;
-            let token = access_token(app, project, &user, &session);
+            let token = access_token(app, project, &user, &session).await?;
             Ok(Tokens::from_code(token, refresh_token.expose_secret().to_owned(), stored.clone()))
         }
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => {

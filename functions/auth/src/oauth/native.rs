@@ -87,7 +87,7 @@ impl NativeSignIn<'_> {
         writes.extend(notice::unless_new_owner(app, project, users, place).await?);
         self.write(project, before, &after, writes).await?;
         required_teams::renew(app, project, &mut after).await?;
-        Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &after), is_new_user })
+        Ok(SignInOrUpTokens { signed_in: session.signed_in(app, project, &after).await?, is_new_user })
     }
 
     /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or

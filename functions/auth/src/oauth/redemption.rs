@@ -112,7 +112,7 @@ impl Redemption {
             return handed_over::redeem(&self.code, scope, stored, &row).await;
         }
         let RedeemedSession { session, user, code } = Box::pin(self.sign_in(scope, stored, user)).await?;
-        Ok(session.tokens_of_code(app, project, &user, code))
+        session.tokens_of_code(app, project, &user, code).await
     }
 
     /// Redeems a code that starts a session.

@@ -2,7 +2,7 @@
 //! table has its digest. For sessions created by servers, see `session_create`.
 
 use errors::{Error, KnownError};
-use flows::{App, limits};
+use flows::{App, limits, signing_keys};
 use jiff::Timestamp;
 use model::metrics::activity::day;
 use model::place::Place;
@@ -36,7 +36,7 @@ pub(crate) struct NewSession {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignedIn)]
 pub struct SignInTokens {
-    /// A JWT signed with ES256.
+    /// A JWT signed with ES256, or with RS256 if the project has chosen it.
     access_token: String,
     /// The refresh token, at most 128 characters.
     refresh_token: String,
@@ -74,8 +74,8 @@ impl NewSession {
     }
 
     /// The response of the token endpoint to a device; call it after the session is written.
-    pub(crate) fn tokens(self, app: &App, project: &Project, user: &User) -> Tokens {
-        Tokens::from_device(access_token(app, project, user, &self.session), self.into_refresh_token())
+    pub(crate) async fn tokens(self, app: &App, project: &Project, user: &User) -> Result<Tokens, Error> {
+        Ok(Tokens::from_device(access_token(app, project, user, &self.session).await?, self.into_refresh_token()))
     }
 
     /// The refresh token alone; call it after the session is written.
@@ -107,23 +107,20 @@ impl NewSession {
     }
 
     /// The response of the token endpoint; call it after the session is written.
-    pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
-        Tokens::from_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
+    pub(crate) async fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Result<Tokens, Error> {
+        let access_token = access_token(app, project, user, &self.session).await?;
+        Ok(Tokens::from_code(access_token, self.into_refresh_token(), code))
     }
 
     /// The response to the sign-in; call it after the session is written.
-    pub(crate) fn signed_in(self, app: &App, project: &Project, user: &User) -> SignInTokens {
-        SignInTokens {
-            access_token: access_token(app, project, user, &self.session),
-            refresh_token: self.refresh_token.expose_secret().to_owned(),
-            user_id: user.id,
-        }
+    pub(crate) async fn signed_in(self, app: &App, project: &Project, user: &User) -> Result<SignInTokens, Error> {
+        let access_token = access_token(app, project, user, &self.session).await?;
+        Ok(SignInTokens { access_token, refresh_token: self.into_refresh_token(), user_id: user.id })
     }
 }
 
-pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> String {
-    let subject = Subject::of(user, &project.id, &project.config, session);
-    app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
+pub(crate) async fn access_token(app: &App, project: &Project, user: &User, session: &Session) -> Result<String, Error> {
+    signing_keys::sign(app, project, &Subject::of(user, &project.id, &project.config, session)).await
 }
 
 /// Exchanges a refresh token: records the use of the session and, if the session is live, of the
@@ -153,7 +150,7 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
         app.store.note_place(&project.id, &session, place).await?;
     }
     required_teams::note(app, project, &mut user).await?;
-    Ok(access_token(app, project, &user.user, &session))
+    access_token(app, project, &user.user, &session).await
 }
 
 /// Counts a user who is active for the first time today. An error is only logged: the next refresh

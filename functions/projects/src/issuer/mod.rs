@@ -37,7 +37,7 @@ impl Document {
             return Err(KnownError::RouteNotFound(PathSlip::None).into());
         }
         let project = published::project(app, &path.project_id).await?;
-        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &project.id)))
+        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &project)))
     }
 }
 

@@ -111,16 +111,14 @@ pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<
     let (Some(api_url), Some(project)) = (&deployment.api_url, project) else {
         return report.warn("secret", "long enough, but not compared with the functions' secret: that requires --api-url and a project");
     };
-    let id = |keys: &Value| keys["keys"][0]["kid"].as_str().map(str::to_owned);
-    let wanted = id(&Signer::new(secret, api_url).jwks(&project.id, false, false, false));
+    let id = |key: &Value| key["kid"].as_str().map(str::to_owned);
+    let wanted = Signer::new(secret, api_url).jwks(&project.id, false, false, false).first().and_then(id);
     let url = format!("{api_url}/api/v1/projects/{}/.well-known/jwks.json", project.id);
     let found = async { client().ok()?.get(&url).send().await.ok()?.bytes().await.ok() };
     let found: Value = found.await.and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
     match found["keys"].as_array() {
         None => report.fail("secret", format!("cannot read the keys derived from the functions' secret at {url}")),
-        Some(keys) if keys.iter().any(|key| key["kid"].as_str().map(str::to_owned) == wanted) => {
-            report.ok("secret", "GATELET_SECRET is the functions' secret")
-        }
+        Some(keys) if keys.iter().any(|key| id(key) == wanted) => report.ok("secret", "GATELET_SECRET is the functions' secret"),
         Some(_) => report.fail("secret", "the functions' secret differs from GATELET_SECRET"),
     }
 }

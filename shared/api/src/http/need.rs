@@ -17,10 +17,12 @@ pub enum Need {
     /// A function's CPU and price are both proportional to its memory, so with enough memory for a
     /// whole core, a hash takes a fraction of the time at about the same cost.
     Hashing,
+    /// A whole core for another computation that would take many seconds with a part of one.
+    WholeCore,
 }
 
 impl Need {
-    const ALL: [Self; 5] = [Self::Secret, Self::Providers, Self::Images, Self::Console, Self::Hashing];
+    const ALL: [Self; 6] = [Self::Secret, Self::Providers, Self::Images, Self::Console, Self::Hashing, Self::WholeCore];
 
     const fn bit(self) -> u8 {
         1 << self as u8

@@ -58,6 +58,7 @@ impl NewProject {
             logo_full_dark_mode_url: self.logo_full_dark_mode_url,
             is_production_mode: self.is_production_mode,
             onboarding_status: self.onboarding_status,
+            access_token_algorithm: None,
             config: self.config,
         };
         let keys = patch.keys();

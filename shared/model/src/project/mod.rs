@@ -24,6 +24,7 @@ mod registrations;
 pub mod retention;
 pub mod second_factor;
 pub mod sessions;
+pub mod signing_key;
 pub mod source;
 pub mod view;
 
@@ -43,6 +44,7 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::passkeys::PasskeySettings;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
+use crate::project::signing_key::TokenAlgorithm;
 use crate::project::source::ConfigSource;
 use crate::provider::registration::Registration;
 use crate::quota::QuotaSettings;
@@ -86,6 +88,10 @@ pub struct Project {
     /// hashes. At sign-in, every check of a wrong password includes the work of a hash of this
     /// cost, so that the timing reveals nothing about the account.
     pub dearest_bcrypt_cost: Option<u32>,
+    /// How access tokens of users without restrictions are signed. With RS256, the project has RSA
+    /// keys ([`signing_key`]).
+    #[serde(default, skip_serializing_if = "TokenAlgorithm::is_default")]
+    pub access_token_algorithm: TokenAlgorithm,
     /// The source of the configuration's branch level.
     #[serde(default, skip_serializing_if = "ConfigSource::is_unlinked")]
     pub config_source: ConfigSource,
@@ -301,6 +307,7 @@ impl Project {
             onboarding_status: OnboardingStatus::default(),
             owner_team_id: None,
             dearest_bcrypt_cost: None,
+            access_token_algorithm: TokenAlgorithm::default(),
             config_source: ConfigSource::default(),
             config: ProjectConfig::default(),
         }

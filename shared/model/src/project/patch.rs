@@ -8,6 +8,7 @@ use wire::change::Change;
 use crate::project::Project;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
+use crate::project::signing_key::TokenAlgorithm;
 use crate::setting::{Deployment, SettingRefusal, invalid, set, set_url};
 use crate::text::line;
 
@@ -32,6 +33,9 @@ pub struct ProjectPatch {
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: Option<OnboardingStatus>,
+    /// How access tokens of users without restrictions are signed: `ES256`, or `RS256` for
+    /// verifiers that accept nothing else, if the project has an RSA key.
+    pub access_token_algorithm: Option<TokenAlgorithm>,
     /// The settings to change.
     pub config: Option<ConfigPatch>,
 }
@@ -65,6 +69,7 @@ impl ProjectPatch {
         set_url("logo_full_dark_mode_url", self.logo_full_dark_mode_url, &mut project.logo_full_dark_mode_url)?;
         set(self.is_production_mode, &mut project.is_production_mode);
         set(self.onboarding_status, &mut project.onboarding_status);
+        set(self.access_token_algorithm, &mut project.access_token_algorithm);
         if let Some(patch) = self.config {
             let owner = project.id.to_string();
             patch.apply(&mut project.config, &owner, deployment)?;

@@ -13,6 +13,7 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::passkeys::UserVerification;
 use crate::project::redirect::TrustedDomain;
 use crate::project::second_factor::SecondFactorView;
+use crate::project::signing_key::TokenAlgorithm;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
 use crate::setting::HIDDEN_SECRET;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
@@ -92,6 +93,8 @@ pub struct AdminProject {
     pub owner_team_id: Option<String>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: OnboardingStatus,
+    /// How access tokens of users without restrictions are signed.
+    pub access_token_algorithm: TokenAlgorithm,
     /// The settings.
     pub config: AdminConfig,
 }
@@ -262,6 +265,7 @@ impl AdminProject {
             is_development_environment,
             owner_team_id: project.owner_team_id.clone(),
             onboarding_status: project.onboarding_status,
+            access_token_algorithm: project.access_token_algorithm,
             config: AdminConfig::of(&project.config),
         }
     }

@@ -46,6 +46,8 @@ pub enum TargetKind {
     Passkey,
     /// A set of API keys.
     KeySet,
+    /// An RSA key that signs access tokens.
+    SigningKey,
     /// An API key of a user or team.
     ApiKey,
     /// A level of the project's configuration.

@@ -5,6 +5,7 @@
 //! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; used only by operations on the settings |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`crate::project::key_set`] |
+//! | RSA keys | `P#<P>` | `SIGNING` | see [`crate::project::signing_key`] |
 //! | list of projects | `PROJECTS` | `<P>` | read only by the gateway |
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
@@ -15,6 +16,7 @@
 
 pub mod deletion;
 pub mod key_set;
+pub mod signing_key;
 
 use std::collections::HashMap;
 use std::sync::Arc;

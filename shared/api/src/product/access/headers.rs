@@ -1,9 +1,9 @@
 //! The claims in a request's headers. At this stage, only the signatures of tokens are verified;
-//! the table has not been read.
+//! the table has not been read, except for RSA keys that the process does not know.
 
 use crypto::digest::Digest;
-use errors::{KeySlip, KnownError};
-use flows::App;
+use errors::{Error, KeySlip, KnownError};
+use flows::{App, signing_keys};
 use http::HeaderMap;
 use model::project::KeyKind;
 use wire::id::ProjectId;
@@ -48,7 +48,7 @@ pub(super) struct Headers<'a> {
 impl<'a> Headers<'a> {
     /// The checks that do not need items, in order: access level, project id, access token, form of
     /// the project id. Conflicting values of a header are reported when the header is read.
-    pub(super) fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
+    pub(super) async fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, Error> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
         // the same way.
         let verifies = route.is_none_or(|route| route.needs.has(Need::Secret));
@@ -57,12 +57,15 @@ impl<'a> Headers<'a> {
         let admin_token = header(headers, "admin-access-token")?.filter(|_| verifies);
         let level = level(headers, admin_token.is_some() || keys.iter().any(|(_, key)| key.is_some()))?;
         let Some(id) = header(headers, "project-id")? else {
-            return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() });
+            return Err(KnownError::AccessTypeWithoutProjectId { request_type: level.name().to_owned() }.into());
         };
         let project = ProjectId::parse(id);
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
         let token = header(headers, "access-token")?.filter(|_| verifies);
         let limited = route.filter(|route| level == Level::Client && route.limit.is_some());
+        for token in token.iter().chain(&admin_token) {
+            signing_keys::learn(app, token).await?;
+        }
         let token = token.map(|token| AccessToken::read(token, named, headers, limited, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {

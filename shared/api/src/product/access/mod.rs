@@ -116,7 +116,7 @@ impl<L> Access<L> {
 /// The context of a request that has proved at least the level `min_level`.
 async fn authenticate(parts: &mut Parts, app: &App, min_level: Level) -> Result<Context, Error> {
     let path = RawPathParams::from_request_parts(parts, app).await.ok();
-    let request = Request::read(parts, path.as_ref(), app)?;
+    let request = Request::read(parts, path.as_ref(), app).await?;
     let claimed = request.claimed();
     Reading::begin(parts, app, claimed.reader(app))?;
     let (lookup, counting) = (request.look_up(), claimed.counting(app));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::RawPathParams;
-use errors::KnownError;
+use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
@@ -48,9 +48,9 @@ pub(super) struct Identity {
 }
 
 impl<'a> Request<'a> {
-    pub(super) fn read(parts: &'a Parts, path: Option<&'a RawPathParams>, app: &'a App) -> Result<Self, KnownError> {
+    pub(super) async fn read(parts: &'a Parts, path: Option<&'a RawPathParams>, app: &'a App) -> Result<Self, Error> {
         let route = parts.extensions.get::<Route>();
-        let headers = Headers::read(&parts.headers, route, app)?;
+        let headers = Headers::read(&parts.headers, route, app).await?;
         Ok(Self { app, headers, route, caller: Caller::read(parts, &app.settings), parts, path })
     }
 

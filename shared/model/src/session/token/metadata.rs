@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::id::ProjectId;
 
 use super::Audience;
+use crate::project::Project;
 
 /// The metadata of a project, which tells standard software where to find its keys and endpoints.
 ///
@@ -29,14 +29,15 @@ pub struct IssuerMetadata {
     pub response_types_supported: [&'static str; 0],
     /// A user has the same `sub` for all clients.
     pub subject_types_supported: [&'static str; 1],
-    /// The algorithms of tokens.
+    /// The algorithm of new tokens. Tokens with the other algorithm, from before a change, remain
+    /// valid; the key set has the keys of both.
     pub id_token_signing_alg_values_supported: [&'static str; 1],
 }
 
 impl IssuerMetadata {
     /// The metadata of one of the projects in the deployment at this URL.
-    pub fn new(api_url: &str, project: &ProjectId) -> Self {
-        let issuer = Audience::Normal.issuer(api_url, project);
+    pub fn new(api_url: &str, project: &Project) -> Self {
+        let issuer = Audience::Normal.issuer(api_url, &project.id);
         Self {
             jwks_uri: format!("{issuer}/.well-known/jwks.json"),
             issuer,
@@ -46,7 +47,7 @@ impl IssuerMetadata {
             token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
             response_types_supported: [],
             subject_types_supported: ["public"],
-            id_token_signing_alg_values_supported: ["ES256"],
+            id_token_signing_alg_values_supported: [project.access_token_algorithm.name()],
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Access tokens of users: their audiences and claims, and how they are signed and verified.
 
+mod keyring;
 pub mod machine;
 pub mod metadata;
+pub mod rsa;
 
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use wire::id::{ProjectId, SessionId, TeamId, UserId};
 
 use crate::project::ProjectConfig;
 use crate::session::Session;
+use crate::session::token::keyring::Keyring;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
@@ -178,6 +181,7 @@ pub trait Remember: Send + Sync {
 /// Signs and verifies the tokens of every project.
 pub struct Signer {
     keys: SigningKeys,
+    rsa: Keyring,
     api_url: String,
     memory: Option<Box<dyn Remember>>,
 }
@@ -200,7 +204,7 @@ fn is_access_token(typ: Option<&str>) -> bool {
 impl Signer {
     /// The signer of the deployment at this URL.
     pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
-        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned(), memory: None }
+        Self { keys: SigningKeys::new(secret), rsa: Keyring::default(), api_url: api_url.to_owned(), memory: None }
     }
 
     /// This signer, remembering verified tokens in `memory`.
@@ -209,16 +213,23 @@ impl Signer {
         Self { memory: Some(Box::new(memory)), ..self }
     }
 
-    /// Signs a token that is valid for `life` from `now`.
+    /// Signs a token that is valid for `life` from `now` with ES256.
     #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
     pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
+        let claims = self.claims(subject, now, life);
+        let key = self.keys.current(&claims.aud);
+        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
+    }
+
+    fn claims(&self, subject: &Subject, now: Timestamp, life: Duration) -> Claims {
         let audience = match &subject.restricted {
             None => Audience::Normal,
             Some(RestrictedReason::Anonymous) => Audience::Anonymous,
             Some(_) => Audience::Restricted,
         };
         let iat = now.as_second();
-        let claims = Claims {
+        Claims {
             sub: subject.user,
             iss: audience.issuer(&self.api_url, &subject.project),
             aud: audience.name(&subject.project),
@@ -239,18 +250,16 @@ impl Signer {
             is_restricted: subject.restricted.is_some(),
             restricted_reason: subject.restricted,
             requires_totp_mfa: subject.requires_totp,
-        };
-        let key = self.keys.current(&claims.aud);
-        let header = Header { typ: Some(TYPE.to_owned()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
-        jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
+        }
     }
 
-    /// Verifies a token of any project.
+    /// Verifies a token of any project. If it may be signed with an RSA key, its project's keys must
+    /// be known ([`Self::must_learn`]).
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let memory = self.memory.as_ref();
         let known = memory.and_then(|memory| memory.claims(token));
         let is_known = known.is_some();
-        let claims = known.map_or_else(|| self.signed(token), Ok)?;
+        let claims = known.map_or_else(|| self.signed(token, now), Ok)?;
         if claims.exp <= now.as_second() {
             return Err(Error::Expired(Box::new(claims)));
         }
@@ -262,25 +271,31 @@ impl Signer {
 
     /// The claims of a token with a valid signature; it may have expired. The token's audience
     /// contains the project, and determines the key and the issuer.
-    fn signed(&self, token: &str) -> Result<Claims, Error> {
+    fn signed(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
         let audience = Audience::ALL.into_iter().find(|audience| audience.name(&project) == unverified.aud);
         let audience = audience.ok_or(Error::Unparsable)?;
-        let mut validation = Validation::new(Algorithm::ES256);
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
+        if !is_access_token(header.typ.as_deref()) {
+            return Err(Error::Unparsable);
+        }
+        let mut validation = Validation::new(header.alg);
         validation.set_audience(&[&unverified.aud]);
         validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
         // The crate uses the system clock, so the expiry is checked with the app's clock.
         validation.validate_exp = false;
-        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
-        if !is_access_token(header.typ.as_deref()) {
-            return Err(Error::Unparsable);
-        }
-        // Keys are derived lazily: a token signed with the current secret's key takes only one
-        // derivation.
-        let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
-        let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;
+        let kid = header.kid.ok_or(Error::Unparsable)?;
+        let key = match (header.alg, audience) {
+            // Keys are derived lazily: a token signed with the current secret's key takes only one
+            // derivation.
+            (Algorithm::ES256, _) => self.keys.all(&unverified.aud).find(|key| key.id == kid).map(|key| key.decoding.clone()),
+            (Algorithm::RS256, Audience::Normal) => self.rsa.verifying(&project, &kid, now),
+            _ => None,
+        };
+        let key = key.ok_or(Error::Unparsable)?;
+        let claims: Claims = jsonwebtoken::decode(token, &key, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
         if consistent { Ok(claims) } else { Err(Error::Unparsable) }
     }
@@ -288,8 +303,8 @@ impl Signer {
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
     /// machines; then the keys derived from the previous secret. The key for anonymous users is
     /// included if `anonymous` is set, the key for restricted users if `restricted` or `anonymous`
-    /// is set, and the key for machines if `machines` is set.
-    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Value {
+    /// is set, and the key for machines if `machines` is set. RSA keys are not included.
+    pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Vec<Value> {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));
         let audiences: Vec<String> = audiences.chain(machines.then(|| machine_audience(project))).collect();

@@ -47,7 +47,7 @@ fn without_a_secret_no_token_is_valid_and_no_key_published() {
     let (subject, now) = (subject(None), Timestamp::UNIX_EPOCH);
     let keyless = Signer::new(&DeploymentSecret::absent(), "http://api.test");
     assert!(matches!(keyless.verify(&signer().sign(&subject, now, LIFE), now), Err(Error::Unparsable)));
-    assert_eq!(keyless.jwks(&subject.project, true, true, true), json!({ "keys": [] }));
+    assert!(keyless.jwks(&subject.project, true, true, true).is_empty());
 }
 
 #[test]

@@ -1,0 +1,189 @@
+//! The RSA keys of a project, which sign access tokens with RS256 if the project says so.
+//!
+//! ES256 keys are derived from the deployment secret; RSA keys take too long to generate for that,
+//! so they are stored. Verifiers cache a project's keys: AWS's authorizers for two hours. So a new
+//! key is published three hours before it signs, and an old one until three hours after its
+//! successor began to sign.
+
+use crypto::rsa_key::RsaPublicKey;
+use crypto::seal::SealedText;
+use deserr::Deserr;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use wire::clock::after;
+use wire::id::ProjectId;
+
+/// How long a key is published before it signs, and after its successor began to sign. Longer than
+/// verifiers cache keys, plus the longest life of an access token (one hour).
+const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
+/// The minimum time between two keys of a project, because each takes seconds of a processor.
+const MIN_AGE: SignedDuration = SignedDuration::from_mins(1);
+
+/// How access tokens are signed (RFC 7518 §3.1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, Deserr)]
+#[deserr(rename_all = lowercase)]
+pub enum TokenAlgorithm {
+    /// ECDSA with the curve P-256: fast, with short tokens.
+    #[default]
+    #[serde(rename = "ES256")]
+    #[deserr(rename = "ES256")]
+    Es256,
+    /// RSA, for verifiers that accept nothing else.
+    #[serde(rename = "RS256")]
+    #[deserr(rename = "RS256")]
+    Rs256,
+}
+
+impl TokenAlgorithm {
+    /// The name in a JWT's header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Es256 => "ES256",
+            Self::Rs256 => "RS256",
+        }
+    }
+
+    /// Whether this is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An RSA key of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RsaKey {
+    /// The public half.
+    pub public: RsaPublicKey,
+    /// The private half, sealed for [`private_key_owner`].
+    #[serde(with = "crypto::seal::packed")]
+    pub private: SealedText,
+    /// When the key was made.
+    pub created_at: Timestamp,
+    /// From when the key signs.
+    pub signs_from: Timestamp,
+}
+
+/// The owner for sealing the private half of a key.
+pub fn private_key_owner(project: &ProjectId, public: &RsaPublicKey) -> String {
+    format!("{project}/signing-key/{}", public.id())
+}
+
+/// The RSA keys of a project, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RsaKeys {
+    keys: Vec<RsaKey>,
+}
+
+/// A project's newest key is too new to be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooNew {
+    /// From when it can be replaced.
+    pub until: Timestamp,
+}
+
+/// Which keys a new one replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replacement {
+    /// The newest key, which first stays in use and then stays published until no token signed with
+    /// it is valid.
+    Gradual,
+    /// All keys, at once: for keys that have leaked. Tokens signed with them are no longer valid.
+    Immediate,
+}
+
+impl RsaKeys {
+    /// Checks whether a new key may be made now. A key that does not sign yet can only be replaced
+    /// immediately.
+    pub fn admit(&self, replacement: Replacement, now: Timestamp) -> Result<(), TooNew> {
+        let Some(newest) = self.keys.last() else { return Ok(()) };
+        let rested = after(newest.created_at, MIN_AGE);
+        let until = if replacement == Replacement::Gradual { rested.max(newest.signs_from) } else { rested };
+        if now < until { Err(TooNew { until }) } else { Ok(()) }
+    }
+
+    /// The keys with a new one. The first key signs at once.
+    #[must_use]
+    pub fn with(&self, public: RsaPublicKey, private: SealedText, replacement: Replacement, now: Timestamp) -> Self {
+        let mut keys: Vec<RsaKey> = match replacement {
+            Replacement::Gradual => self.published(now).cloned().collect(),
+            Replacement::Immediate => Vec::new(),
+        };
+        let signs_from = if keys.is_empty() { now } else { after(now, OVERLAP) };
+        keys.push(RsaKey { public, private, created_at: now, signs_from });
+        Self { keys }
+    }
+
+    /// The key that signs now; `None` if the project has no keys.
+    pub fn signing(&self, now: Timestamp) -> Option<&RsaKey> {
+        self.keys.iter().rev().find(|key| key.signs_from <= now)
+    }
+
+    /// The keys that verifiers should know now, oldest first.
+    pub fn published(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &RsaKey> {
+        self.keys.iter().enumerate().filter(move |(index, _)| self.retires_at(*index).is_none_or(|end| now < end)).map(|(_, key)| key)
+    }
+
+    /// The published key with this id.
+    pub fn verifying(&self, id: &str, now: Timestamp) -> Option<&RsaKey> {
+        self.published(now).find(|key| key.public.id() == id)
+    }
+
+    /// All keys that are stored, oldest first.
+    pub fn stored(&self) -> &[RsaKey] {
+        &self.keys
+    }
+
+    /// When a key's publication ends; `None` if it has no successor.
+    fn retires_at(&self, index: usize) -> Option<Timestamp> {
+        self.keys.get(index + 1).map(|next| after(next.signs_from, OVERLAP))
+    }
+
+    /// The keys as an administrator reads them.
+    pub fn view(&self, algorithm: TokenAlgorithm, now: Timestamp) -> SigningKeysView {
+        let signing = self.signing(now).map(|key| key.public.id());
+        let view = |(index, key): (usize, &RsaKey)| {
+            let retires_at = self.retires_at(index);
+            let is_published = retires_at.is_none_or(|end| now < end);
+            let id = key.public.id();
+            is_published.then(|| SigningKeyView {
+                algorithm: TokenAlgorithm::Rs256,
+                is_signing: algorithm == TokenAlgorithm::Rs256 && signing.as_ref() == Some(&id),
+                id,
+                created_at_millis: key.created_at.as_millisecond(),
+                signs_from_millis: key.signs_from.as_millisecond(),
+                retires_at_millis: retires_at.map(Timestamp::as_millisecond),
+            })
+        };
+        SigningKeysView { access_token_algorithm: algorithm, keys: self.keys.iter().enumerate().filter_map(view).collect() }
+    }
+}
+
+/// The RSA keys of a project in a response, without their private halves.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SigningKeysView {
+    /// How the access tokens of users without restrictions are signed; change it with
+    /// `PATCH /internal/projects/current`.
+    pub access_token_algorithm: TokenAlgorithm,
+    /// The RSA keys in the project's key set, oldest first: at most three.
+    pub keys: Vec<SigningKeyView>,
+}
+
+/// An RSA key in a response.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SigningKeyView {
+    /// The `kid` in the key set and in the header of tokens.
+    #[schema(example = "5f0c8b2a91de")]
+    pub id: String,
+    /// The algorithm.
+    pub algorithm: TokenAlgorithm,
+    /// Whether the key signs new access tokens now.
+    pub is_signing: bool,
+    /// When the key was created, in milliseconds since the Unix epoch.
+    pub created_at_millis: i64,
+    /// From when the key can sign, in milliseconds since the Unix epoch.
+    pub signs_from_millis: i64,
+    /// When the key leaves the key set, in milliseconds since the Unix epoch; `null` if it has no
+    /// successor.
+    pub retires_at_millis: Option<i64>,
+}
