@@ -16,7 +16,7 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files that need not be in the repository: programs write them, readers of a guide create them,
 /// or standards name them.
-const ELSEWHERE: [&str; 28] = [
+const ELSEWHERE: [&str; 31] = [
     "keys.env",
     "dynamodb.env",
     "watch.env",
@@ -24,6 +24,9 @@ const ELSEWHERE: [&str; 28] = [
     "my-app.env",
     "notes.env",
     "verify.py",
+    "api.yaml",
+    "authorizer.mjs",
+    "try.mjs",
     "verify_machine.py",
     "api.py",
     "demo.py",

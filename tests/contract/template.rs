@@ -64,7 +64,8 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert_eq!(function["Type"], "AWS::Serverless::Function", "{name}");
         assert_eq!(function["Properties"]["CodeUri"], format!("../../target/lambda/{name}/"));
         let memory = &function["Properties"]["MemorySize"];
-        let wanted = if route.needs.has(Need::Hashing) { Value::from("HashingMemory") } else { Value::Null };
+        let needs_core = route.needs.has(Need::Hashing) || route.needs.has(Need::WholeCore);
+        let wanted = if needs_core { Value::from("HashingMemory") } else { Value::Null };
         assert_eq!(*memory, wanted, "{name}");
         assert_eq!(resources[&format!("{id}Integration")]["Properties"]["IntegrationUri"], format!("{id}.Arn"));
         let keys = route_keys(&resources, &id);

@@ -52,13 +52,16 @@ pub async fn handle(
     let replacement = if body.is_some_and(|body| body.revoke_previous) { Replacement::Immediate } else { Replacement::Gradual };
     let turn = TURN.acquire().await;
     let now = app.clock.now();
-    admit(&app.store.rsa_keys(&project.id).await?.keys, replacement, app)?;
+    let mut row = app.store.rsa_keys(&project.id).await?;
+    admit(&row.keys, replacement, app)?;
     let (private, public) = generate(app).await?;
     drop(turn);
     let private = app.sealer.seal(&app.entropy, &private_key_owner(&project.id, &public), private.text())?;
-    let keys = optimistic!(|_| {
-        let row = app.store.rsa_keys(&project.id).await?;
-        admit(&row.keys, replacement, app)?;
+    let keys = optimistic!(|attempt| {
+        if attempt > 0 {
+            row = app.store.rsa_keys(&project.id).await?;
+            admit(&row.keys, replacement, app)?;
+        }
         let keys = row.keys.with(public.clone(), private.clone(), replacement, now);
         app.store.replace_rsa_keys(&project.id, &row, &keys).await?;
         Ok::<_, Error>(keys)

@@ -30,7 +30,7 @@ async fn an_administrator_can_read_all_settings() {
         "id": app.project_id(), "display_name": "Development", "description": "", "logo_url": null, "logo_full_url": null,
         "logo_dark_mode_url": null, "logo_full_dark_mode_url": null, "is_production_mode": false, "is_development_environment": true,
         "created_at_millis": START.parse::<jiff::Timestamp>().unwrap().as_millisecond(), "owner_team_id": null,
-        "onboarding_status": "completed",
+        "onboarding_status": "completed", "access_token_algorithm": "ES256",
         "config": config,
     });
     assert_eq!((answer.status(), answer.json()), (200, expected));

@@ -139,3 +139,25 @@ test("a client without a key is accepted, as the project does not require one", 
   const back = w.client({ publishableClientKey: undefined, tokenStore: { accessToken: "", refreshToken: await app.getRefreshToken() } });
   assert.equal((await back.getUser())?.primaryEmail, email);
 });
+
+test("the SDK works with tokens signed with RS256", async () => {
+  const { url, projectId, superSecretAdminKey } = w.gateway;
+  const headers = {
+    "content-type": "application/json", "x-stack-access-type": "admin",
+    "x-stack-project-id": projectId, "x-stack-super-secret-admin-key": superSecretAdminKey,
+  };
+  const send = async (method, path, body) => {
+    const answer = await fetch(`${url}/api/v1/internal/${path}`, { method, headers, body: JSON.stringify(body) });
+    assert.ok(answer.ok, await answer.text());
+  };
+  await send("POST", "signing-keys", {});
+  await send("PATCH", "projects/current", { access_token_algorithm: "RS256" });
+  const { app, user } = await w.signedUp();
+  const token = await app.getAccessToken();
+  assert.equal(JSON.parse(Buffer.from(token.split(".")[0], "base64url")).alg, "RS256");
+  assert.equal((await app.getUser()).id, user.id);
+  await user.update({ displayName: "Ada" });
+  assert.equal((await w.server().getUser(user.id)).displayName, "Ada");
+  await user.signOut();
+  assert.equal(await app.getUser(), null);
+});

@@ -43,19 +43,33 @@ fn start(data: &str, secret: &str) -> Gateway {
     Gateway::spawn(&mut with_secrets(data, &["--listen", "127.0.0.1:0"], secret, None))
 }
 
-/// Creates an account with an authenticator app, and configures a provider for a project.
+/// Creates an account with an authenticator app, and configures a project with a provider and an
+/// RSA key.
 async fn prepare(data: &str) -> String {
     let gateway = start(data, OLD);
     let project = gateway.line("Project");
     let ada = gateway.sign_up(&project, EMAIL).await;
     gateway.change_user(&project, &ada, json!({ "totp_secret_base64": APP_SECRET_BASE64 })).await;
     wait_for_emails(&gateway, data, &project).await;
+    sign_with_rsa(&gateway, data, &project).await;
     let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
     succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));
     // The gateway links the audit trail before it exits.
     gateway.signal("INT");
     assert!(gateway.wait().0.success());
     project
+}
+
+/// Lets the project sign access tokens with an RSA key.
+async fn sign_with_rsa(gateway: &Gateway, data: &str, project: &str) {
+    let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SUPER_SECRET_ADMIN_KEY");
+    let admin = [("x-stack-project-id", project), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", key.as_str())];
+    for (method, path, body) in
+        [(Method::POST, "signing-keys", json!({})), (Method::PATCH, "projects/current", json!({ "access_token_algorithm": "RS256" }))]
+    {
+        let answer = gateway.send(method, &format!("/api/v1/internal/{path}"), &admin, Some(body)).await;
+        assert!(answer.status().is_success(), "{path}: {}", answer.status());
+    }
 }
 
 /// Waits until all emails have been sent, because queued emails contain sealed codes too.
@@ -99,18 +113,21 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
 
     let lost = fails(&reseal(NEW, None));
-    assert!(lost.contains("2 sealed values, such as the one at ") && !lost.contains("the-secret"), "{lost}");
+    assert!(lost.contains("3 sealed values, such as the one at ") && !lost.contains("the-secret"), "{lost}");
     let done = succeeds(&reseal(NEW, Some(OLD)));
-    assert!(done.starts_with("Resealed: 2; already sealed with the current secret: 0\n"), "{done}");
+    assert!(done.starts_with("Resealed: 3; already sealed with the current secret: 0\n"), "{done}");
     let again = succeeds(&reseal(NEW, Some(OLD)));
-    assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 2\n"), "{again}");
+    assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 3\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
     // The command also works without the previous secret, so that secret is no longer needed.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
     assert_eq!(status, 200, "{signed_in}");
-    assert!(fails(&reseal(OLD, None)).contains("2 sealed values"));
+    // The header with `at+jwt` and `RS256`, in base64.
+    let header = "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJSUzI1NiIs";
+    assert!(signed_in["access_token"].as_str().unwrap().starts_with(header), "{signed_in}");
+    assert!(fails(&reseal(OLD, None)).contains("3 sealed values"));
     assert!(refused(OLD).contains("GATELET_SECRET does not belong to this data"), "{}", refused(OLD));
 }
 
@@ -127,6 +144,6 @@ async fn resealing_a_table_takes_both_secrets_from_the_environment() {
     };
     assert!(fails(&reseal(&[])).contains("GATELET_SECRET is not set"));
     let done = succeeds(&reseal(&[("GATELET_SECRET", NEW), ("GATELET_SECRET_PREVIOUS", OLD)]));
-    assert!(done.starts_with("Resealed: 2;"), "{done}");
-    assert!(succeeds(&reseal(&[("GATELET_SECRET", NEW)])).starts_with("Resealed: 0; already sealed with the current secret: 2\n"));
+    assert!(done.starts_with("Resealed: 3;"), "{done}");
+    assert!(succeeds(&reseal(&[("GATELET_SECRET", NEW)])).starts_with("Resealed: 0; already sealed with the current secret: 3\n"));
 }

@@ -58,6 +58,6 @@ impl Store {
             0 => write.on("attribute_not_exists(pk)"),
             version => write.on("version = :old").value(":old", integer(version)),
         };
-        self.write(write).await
+        self.transact([write]).await
     }
 }

@@ -253,8 +253,8 @@ impl Signer {
         }
     }
 
-    /// Verifies a token of any project. If it may be signed with an RSA key, its project's keys must
-    /// be known ([`Self::must_learn`]).
+    /// Verifies a token of any project. If it may be signed with an RSA key, its project's keys
+    /// must be known ([`Self::must_learn`]).
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let memory = self.memory.as_ref();
         let known = memory.and_then(|memory| memory.claims(token));

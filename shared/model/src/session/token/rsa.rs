@@ -20,7 +20,7 @@ pub struct NoUsableKey;
 
 /// The audience of a token, which is the project's id if it may be signed with an RSA key.
 #[derive(Deserialize)]
-struct Unverified {
+struct ClaimedAudience {
     aud: String,
 }
 
@@ -49,7 +49,7 @@ impl Signer {
     /// The project whose keys must be read before this token, which may be forged, can be verified.
     pub fn must_learn(&self, token: &str, now: Timestamp) -> Option<ProjectId> {
         let Ok(Header { alg: Algorithm::RS256, kid: Some(kid), .. }) = jsonwebtoken::decode_header(token) else { return None };
-        let Unverified { aud } = jsonwebtoken::dangerous::insecure_decode_claims(token).ok()?;
+        let ClaimedAudience { aud } = jsonwebtoken::dangerous::insecure_decode_claims(token).ok()?;
         let project = ProjectId::parse(&aud).ok()?;
         let is_known = self.rsa.fresh(&project, now).is_some_and(|keys| keys.verifying(&kid, now).is_some());
         (!is_known).then_some(project)
