@@ -52,6 +52,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("PROJECTS", "", Lasts),
     ("P", "PROJECT", Lasts),
     ("P", "CONFIG", Lasts),
+    ("P", "SIGNING", Lasts),
     ("P", "KEYS", Lasts),
     ("P", "KEY", MayExpire),
     ("P", "BOOST", Expires),
