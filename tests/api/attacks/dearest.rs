@@ -181,7 +181,7 @@ pub(super) struct Search {
 impl Search {
     pub(super) async fn done() -> &'static Self {
         static SEARCH: OnceCell<Search> = OnceCell::const_new();
-        SEARCH.get_or_init(Self::run).await
+        Box::pin(SEARCH.get_or_init(Self::run)).await
     }
 
     async fn run() -> Self {

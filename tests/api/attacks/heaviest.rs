@@ -48,7 +48,7 @@ async fn load(world: World, operation: &Operation, fields: &Map<String, Value>) 
             length = body.to_string().len();
         })
         .await;
-    let time = cpu_time() - begun;
+    let time = cpu_time().checked_sub(begun).unwrap();
     tokio::time::resume();
     let read = length + world.app.recorder.consumed().answered;
     world.app.recorder.clear();
