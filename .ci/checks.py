@@ -66,8 +66,8 @@ php -r 'require "GuzzleHttp/autoload.php";' 2>/dev/null ||
 tests/clients/run
 """
 PROXIES = f"""
-command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null ||
-    {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
+command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null && command -v ip >/dev/null ||
+    {{ {APT} --no-install-recommends nginx-light caddy haproxy iproute2 openssl; }}
 tests/abuse/run
 """
 # A minimal toolchain has neither rustfmt nor clippy. If there is no rustup, they must already be

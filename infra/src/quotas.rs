@@ -25,6 +25,11 @@ picture, but it can be large). A personal team that the project gives its users
 
 `config.max_teams_per_user` sets the number of teams, from 0 to 200.
 
+Sessions have no maximum, because signing out a device to make room for another would let whoever
+knows a password end the owner's sessions. Each needs a proof, whose attempts are
+[limited](../security/sign-in.md), and expires; lists have pages, and no request reads all sessions
+of a user: one write of the user's item ends them.
+
 | owner | at most | refused with | how to make room | created by |
 |---|---|---|---|---|
 ";

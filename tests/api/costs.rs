@@ -66,7 +66,7 @@ million calls, with the operation's memory, on arm64.
 
 impl Cost {
     fn row(&self) -> String {
-        let ConsumedUnits { calls, read, write } = self.consumed;
+        let ConsumedUnits { calls, read, write, .. } = self.consumed;
         let table = read * READ_PRICE + write * WRITE_PRICE;
         let memory = f64::from(self.memory) / 1024.0 * MEMORY_PRICE * 1000.0;
         let (name, trips) = (&self.name, self.round_trips);

@@ -112,7 +112,8 @@ The daily costs of the most expensive ones, at `ThrottleRate` requests a second:
 {{dearest}}
 
 - *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
-  length, and as a picture.
+  length, and as a picture. A refused write counts as much, because it is counted while its sender
+  is verified, before its body is judged: so nobody can send large bodies for nothing.
 - *the longest page* is the most expensive read: it reads 3 MB at most (730 units), however little
   of that it shows, and contains 1 MB, whose transfer costs $90 a million at $0.09 a GB. It counts
   as {{weight}} reads of 16 KB. Each process counts separately, so the figures assume as many processes as

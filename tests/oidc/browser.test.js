@@ -128,10 +128,10 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   assert.deepEqual(errors, []);
 });
 
-/** Connects an account of the app's new user, and reads its token. */
-async function connects(t, version, name, app) {
-  const { site, page, errors, at } = await visitor(t, version, app);
-  const isBack = () => at((url) => url.origin === site.url && url.pathname !== "/oauth-callback");
+/** A visitor who has signed up in the app and connected an account. */
+async function connected(t, version, name, app) {
+  const visit = await visitor(t, version, app);
+  const { page } = visit;
   const email = `${name}.${version}@example.com`;
   const account = w.provider.account(`${name}-${version}`, { email: `other.${name}.${version}@example.com`, email_verified: true });
   const signedUp = await page.evaluate(async ([email, password]) => {
@@ -139,31 +139,46 @@ async function connects(t, version, name, app) {
     return result.status;
   }, [email, PASSWORD]);
   assert.equal(signedUp, "ok");
-
   await page.click("#connect");
   await page.fill("#login input", account);
   await page.click("#login button");
-  await page.click("#consent button:not([name=deny])");
-  await isBack();
+  await consents(visit);
   await page.click("#connect");
-  const connected = `acme ${account} ok true`;
-  await page.waitForFunction((text) => document.getElementById("connection").textContent === text, connected);
+  await page.waitForFunction((text) => document.getElementById("connection").textContent === text, `acme ${account} ok true`);
+  return { ...visit, email, account };
+}
 
+/** Lets the app have a token of the provider, and waits until the page is back in the app. */
+async function consents({ site, page, at }) {
+  await page.click("#consent button:not([name=deny])");
+  await at((url) => url.origin === site.url && url.pathname !== "/oauth-callback");
+}
+
+/** The token of the connected account. */
+function tokenOf(page) {
+  return page.evaluate(async () => {
+    const connection = await (await globalThis.app.getUser()).getConnectedAccount("acme");
+    return (await connection.getAccessToken()).accessToken;
+  });
+}
+
+/** Connects an account of the app's new user, and reads its token. */
+async function connects(t, version, name, app) {
+  const visit = await connected(t, version, name, app);
+  const { page, account } = visit;
   // This call goes to the provider even though there is a connection.
   await page.click("#connect-again");
-  await page.click("#consent button:not([name=deny])");
-  await isBack();
+  await consents(visit);
   await page.click("#connect");
-  await page.waitForFunction((text) => document.getElementById("connection").textContent === text, connected);
-  const [accounts, token] = await page.evaluate(async () => {
+  await page.waitForFunction((text) => document.getElementById("connection").textContent === text, `acme ${account} ok true`);
+  const accounts = await page.evaluate(async () => {
     const user = await globalThis.app.getUser();
-    const { accessToken } = await (await user.getConnectedAccount("acme")).getAccessToken();
-    return [(await user.listConnectedAccounts()).map(({ providerAccountId }) => providerAccountId), accessToken];
+    return (await user.listConnectedAccounts()).map(({ providerAccountId }) => providerAccountId);
   });
   assert.deepEqual(accounts, [account]);
-  assert.ok(token.length > 0);
-  assert.deepEqual(errors, []);
-  return email;
+  assert.ok((await tokenOf(page)).length > 0);
+  assert.deepEqual(visit.errors, []);
+  return visit.email;
 }
 
 each("a user connects an account, and the app gets its token", async (t, version) => {
@@ -176,6 +191,29 @@ each("a user of the project internal connects an account", async (t, version) =>
   await w.useInternal("basic", { sign_up_enabled: true, allow_localhost: true });
   await connects(t, version, "rosa", { type: "StackClientApp", projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
 });
+
+for (const [call, button] of [["getOrLinkConnectedAccount", "connect"], ["getConnectedAccount, or: \"redirect\",", "require"]]) {
+  each(`${call} links again after the provider has revoked the token`, async (t, version) => {
+    const visit = await connected(t, version, `${button}-revoked`);
+    const { site, page, at, account } = visit;
+    const old = await tokenOf(page);
+    await w.provider.revokeTokens();
+    assert.equal((await w.provider.userinfo(old)).status, 401);
+    // The app, which finds out in the same way, reports the token.
+    const session = await page.evaluate(async () => (await (await globalThis.app.getUser()).currentSession.getTokens()).accessToken);
+    const report = await w.client("POST", "/connected-accounts/me/acme/access-token?refresh=true", {}, session);
+    assert.equal(report.status, 400, JSON.stringify(report.body));
+
+    await page.goto(site.url);
+    await at("/");
+    await page.click(`#${button}`);
+    await consents(visit);
+    const token = await tokenOf(page);
+    assert.notEqual(token, old);
+    assert.equal((await (await w.provider.userinfo(token)).json()).sub, account);
+    assert.deepEqual(visit.errors, []);
+  });
+}
 
 for (const type of ["StackServerApp", "StackAdminApp"]) {
   each(`${type}: a user signs in with a provider`, async (t, version) => {

@@ -48,6 +48,8 @@ pub struct ConsumedUnits {
     pub read: f64,
     /// Write units: one per 1 KB, two per 1 KB in a transaction, plus the units for the indexes.
     pub write: f64,
+    /// The length of the table's answers, in bytes of JSON.
+    pub answered: usize,
 }
 
 struct Plan {
@@ -239,6 +241,7 @@ impl Observe for Recorder {
         if consumed.is_none() && trace.is_none() {
             return;
         }
+        let length = answer.len();
         let answer: Value = serde_json::from_str(answer).unwrap();
         let capacity = match &answer["ConsumedCapacity"] {
             Value::Array(tables) => tables.iter().map(units).sum(),
@@ -246,6 +249,7 @@ impl Observe for Recorder {
         };
         if let Some(consumed) = consumed.as_mut() {
             consumed.calls += 1;
+            consumed.answered += length;
             *if is_write(operation) { &mut consumed.write } else { &mut consumed.read } += capacity;
         }
         if let Some(trace) = trace.as_mut() {

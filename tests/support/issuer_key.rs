@@ -2,7 +2,6 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use p521::ecdsa::signature::Signer as _;
 use serde_json::{Value, json};
@@ -59,20 +58,34 @@ impl Key {
         }
     }
 
+    /// The header of the tokens that the key signs.
+    pub(crate) fn header(&self) -> Value {
+        let algorithm = if matches!(self.secret, Secret::P256(_)) { "ES256" } else { "ES512" };
+        let mut header = json!({ "typ": "JWT", "alg": algorithm });
+        if let Some(id) = &self.id {
+            header["kid"] = json!(id);
+        }
+        header
+    }
+
     pub fn sign(&self, claims: &Value) -> String {
-        let secret = match &self.secret {
-            Secret::P256(secret) => secret.to_bytes(),
+        self.sign_with(&self.header(), claims)
+    }
+
+    /// A token with this header, whichever algorithm it names.
+    pub(crate) fn sign_with(&self, header: &Value, claims: &Value) -> String {
+        let signed = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
+        let signature = match &self.secret {
+            Secret::P256(secret) => {
+                let signature: p256::ecdsa::Signature = p256::ecdsa::SigningKey::from(secret).sign(signed.as_bytes());
+                URL_SAFE_NO_PAD.encode(signature.to_bytes())
+            }
             Secret::P521(secret) => {
-                let parts =
-                    [json!({ "alg": "ES512", "kid": self.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
-                let signed = parts.join(".");
                 let signature: p521::ecdsa::Signature = secret.sign(signed.as_bytes());
-                return format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.to_bytes()));
+                URL_SAFE_NO_PAD.encode(signature.to_bytes())
             }
         };
-        let der = [&secret[..], &self.public()].concat();
-        let header = Header { kid: self.id.clone(), ..Header::new(Algorithm::ES256) };
-        jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
+        format!("{signed}.{signature}")
     }
 
     /// A token signed with a shared secret (HS256).

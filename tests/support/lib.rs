@@ -13,6 +13,7 @@ mod kept_log;
 pub mod mail_server;
 mod mails;
 pub mod provider;
+mod provider_edits;
 mod provider_fault;
 pub mod receiver;
 pub mod record;

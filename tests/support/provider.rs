@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::extract::{Form, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
@@ -20,6 +20,8 @@ use url::Url;
 
 use crate::TestApp;
 pub use crate::issuer_key::Key;
+use crate::provider_edits::Edits;
+pub use crate::provider_edits::Part;
 pub use crate::provider_fault::Misbehaviour;
 use crate::steady_time::SteadyTime;
 use crate::until::until;
@@ -54,6 +56,7 @@ struct ProviderState {
     requests: Vec<String>,
     /// Further metadata.
     published: Vec<(String, Value)>,
+    edits: Edits,
     /// How many requests have waited for [`Provider::behave`].
     waiting: usize,
 }
@@ -76,6 +79,7 @@ impl Provider {
             now: 0,
             requests: Vec::new(),
             published: Vec::new(),
+            edits: Edits::default(),
             waiting: 0,
         };
         let inner = Arc::new(Inner { issuer: issuer.clone(), state: Mutex::new(state), behaves: Notify::new() });
@@ -129,6 +133,16 @@ impl Provider {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
 
+    /// Changes fields of a part of what is sent; `null` removes a field.
+    pub fn edit(&self, part: Part, fields: Value) {
+        self.inner.state.lock().unwrap().edits.set(part, fields);
+    }
+
+    /// Undoes all changes by [`Self::edit`].
+    pub fn undo_edits(&self) {
+        self.inner.state.lock().unwrap().edits.clear();
+    }
+
     /// The endpoints requested since the last call: `metadata`, `jwks`, `token` or `userinfo`.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.state.lock().unwrap().requests)
@@ -158,6 +172,18 @@ impl Provider {
 impl Drop for Provider {
     fn drop(&mut self) {
         self.server.abort();
+    }
+}
+
+impl ProviderState {
+    fn signed(&self, claims: &Value, fault: Option<Misbehaviour>) -> String {
+        let header = self.edits.apply(Part::Header, self.key.header());
+        match fault {
+            Some(Misbehaviour::ForgedSignature) => self.key.forged().sign_with(&header, claims),
+            Some(Misbehaviour::Unsigned) => self.key.unsigned(claims),
+            Some(Misbehaviour::SignsWithSecret) => self.key.sign_with_secret(claims, CLIENT_SECRET),
+            _ => self.key.sign_with(&header, claims),
+        }
     }
 }
 
@@ -196,10 +222,11 @@ async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
         "userinfo_endpoint": at("/userinfo"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
     });
-    for (name, value) in &inner.state.lock().unwrap().published {
+    let state = inner.state.lock().unwrap();
+    for (name, value) in &state.published {
         document[name] = value.clone();
     }
-    Json(document)
+    Json(state.edits.apply(Part::Metadata, document))
 }
 
 fn maintenance() -> Json<Value> {
@@ -210,7 +237,8 @@ async fn jwks(State(inner): State<Arc<Inner>>) -> Json<Value> {
     if inner.asked("jwks") == Some(Misbehaviour::Maintenance) {
         return maintenance();
     }
-    Json(json!({ "keys": [inner.state.lock().unwrap().key.jwk()] }))
+    let state = inner.state.lock().unwrap();
+    Json(state.edits.apply(Part::Keys, json!({ "keys": [state.key.jwk()] })))
 }
 
 async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): Form<HashMap<String, String>>) -> Response {
@@ -259,7 +287,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     spoil(&mut claims, fault);
     let access_token = URL_SAFE_NO_PAD.encode(pending.account.to_string());
-    let id_token = signed(&state.key, &claims, fault);
+    let id_token = state.signed(&state.edits.apply(Part::Claims, claims), fault);
     let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600 });
     // Some providers issue only one refresh token per grant.
     if pending.account["granted_before"] != true {
@@ -268,7 +296,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     if fault != Some(Misbehaviour::NoIdToken) {
         answer["id_token"] = id_token.into();
     }
-    Json(answer).into_response()
+    Json(state.edits.apply(Part::TokenAnswer, answer)).into_response()
 }
 
 /// A new access token; the refresh token is not rotated.
@@ -291,15 +319,6 @@ fn spoil(claims: &mut Value, fault: Option<Misbehaviour>) {
     }
 }
 
-fn signed(key: &Key, claims: &Value, fault: Option<Misbehaviour>) -> String {
-    match fault {
-        Some(Misbehaviour::ForgedSignature) => key.forged().sign(claims),
-        Some(Misbehaviour::Unsigned) => key.unsigned(claims),
-        Some(Misbehaviour::SignsWithSecret) => key.sign_with_secret(claims, CLIENT_SECRET),
-        _ => key.sign(claims),
-    }
-}
-
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
@@ -315,13 +334,15 @@ async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Respon
     match fault {
         Some(Misbehaviour::OtherUserinfo) => account["sub"] = "somebody else".into(),
         Some(Misbehaviour::UserinfoAnswers(status)) => return StatusCode::from_u16(status).unwrap().into_response(),
+        Some(Misbehaviour::UserinfoIsPage) => return Html("<html>Sign in</html>").into_response(),
         Some(Misbehaviour::SignedUserinfo | Misbehaviour::ForgedUserinfo) => {
-            let state = inner.state.lock().unwrap();
             (account["iss"], account["aud"]) = (inner.issuer.clone().into(), CLIENT_ID.into());
-            let key = if fault == Some(Misbehaviour::ForgedUserinfo) { state.key.forged() } else { state.key.clone() };
-            return ([("content-type", "application/jwt")], key.sign(&account)).into_response();
+            let state = inner.state.lock().unwrap();
+            let userinfo = state.edits.apply(Part::Userinfo, account);
+            let forgery = (fault == Some(Misbehaviour::ForgedUserinfo)).then_some(Misbehaviour::ForgedSignature);
+            return ([("content-type", "application/jwt")], state.signed(&userinfo, forgery)).into_response();
         }
         _ => {}
     }
-    Json(account).into_response()
+    Json(inner.state.lock().unwrap().edits.apply(Part::Userinfo, account)).into_response()
 }

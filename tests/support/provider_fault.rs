@@ -25,6 +25,8 @@ pub enum Misbehaviour {
     /// Answers with a JWT at the userinfo endpoint, or with a forged one.
     SignedUserinfo,
     ForgedUserinfo,
+    /// Answers with a web page at the userinfo endpoint.
+    UserinfoIsPage,
     /// Signs ID tokens with the client secret.
     SignsWithSecret,
     /// Answers 502 to the first request at each endpoint, and correctly after that.

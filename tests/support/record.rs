@@ -87,7 +87,9 @@ static ROUTES: LazyLock<HashMap<(&str, usize), Vec<Route>>> = LazyLock::new(|| {
     for Operation { route, .. } in operations::all() {
         routes.entry((route.verb.name(), segments(route.path))).or_default().push(route);
     }
-    routes.values_mut().for_each(|alike| alike.sort_by_key(|route| route.path.matches('{').count()));
+    for alike in routes.values_mut() {
+        alike.sort_by_key(|route| route.path.matches('{').count());
+    }
     routes
 });
 

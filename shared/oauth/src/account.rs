@@ -61,8 +61,8 @@ impl Reader<'_> {
                 Fields::OPENID.read(&claims).map_err(senseless)
             }
             Ok(None) => Ok(profile),
-            // The token alone is enough to sign in.
-            Err(AnswerError::Unavailable(_) | AnswerError::Senseless(_)) if profile.email.is_some() => Ok(profile),
+            // The token alone is enough to sign in, whatever is wrong with the endpoint.
+            Err(_) if profile.email.is_some() => Ok(profile),
             Err(fault) => Err(fault),
         }
     }

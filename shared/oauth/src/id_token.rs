@@ -68,7 +68,7 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expectations
 }
 
 /// The claims of a token that the issuer signed for the client and that is not an ID token
-/// (userinfo). Issuer, audience and expiry are all optional, but must be valid if present.
+/// (userinfo, §5.3.2). Issuer, audience and times are all optional, but must be valid if present.
 pub(crate) async fn verify_claims(
     outgoing: Outgoing<'_>,
     token: &str,
@@ -76,17 +76,25 @@ pub(crate) async fn verify_claims(
     now: Timestamp,
 ) -> Result<Value, VerificationError> {
     let claims = verify_signature(outgoing, token, expected, now).await?;
+    check_claims(&claims, expected, seconds(now))?;
+    Ok(claims)
+}
+
+fn check_claims(claims: &Value, expected: &Expectations<'_>, now: f64) -> Result<(), VerificationError> {
     let has = |name: &str| claims.get(name).is_some();
     if has("iss") {
-        check_issuer(&claims, expected)?;
+        check_issuer(claims, expected)?;
     }
-    if has("aud") {
-        check_audience(&claims, expected)?;
+    if has("aud") && !names_client(&claims["aud"], expected) {
+        return Err(misconfigured("its `aud` names another client"));
     }
     if has("exp") {
-        check_expiry(&claims, seconds(now))?;
+        check_expiry(claims, now)?;
     }
-    Ok(claims)
+    if has("iat") {
+        check_issue(claims)?;
+    }
+    check_start(claims, now)
 }
 
 async fn verify_signature(
@@ -107,6 +115,7 @@ async fn verify_signature(
         Verification::Signed => Ok(jwt.claims),
         Verification::NoKey => Err(senseless("it was not signed with any of the issuer's keys")),
         Verification::Forged => Err(senseless("its signature is not valid")),
+        Verification::Ambiguous => Err(misconfigured("it does not name its key (`kid`), and the issuer has several")),
     }
 }
 
@@ -133,13 +142,8 @@ fn check(claims: &Value, expected: &Expectations<'_>, now: f64) -> Result<(), Ve
         return Err(misconfigured("its `sub` is missing or not a string"));
     }
     check_expiry(claims, now)?;
-    // The issuer's clock may be ahead, so `iat` may be in the future.
-    if time(claims, "iat").is_none() {
-        return Err(misconfigured("its `iat` is missing or not a number"));
-    }
-    if claims.get("nbf").is_some_and(|_| time(claims, "nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
-        return Err(senseless("its `nbf` is malformed or in the future"));
-    }
+    check_issue(claims)?;
+    check_start(claims, now)?;
     let has_nonce = match (&claims["nonce"], expected.nonce) {
         (Value::Null, None) => true,
         (Value::String(nonce), Some(expected)) => nonce.as_bytes().ct_eq(expected.as_bytes()).into(),
@@ -161,19 +165,39 @@ fn check_issuer(claims: &Value, expected: &Expectations<'_>) -> Result<(), Verif
     }
 }
 
+/// The issuer's clock may be ahead, so `iat` may be in the future.
+fn check_issue(claims: &Value) -> Result<(), VerificationError> {
+    time(claims, "iat").map(drop).ok_or_else(|| misconfigured("its `iat` is missing or not a number"))
+}
+
+fn check_start(claims: &Value, now: f64) -> Result<(), VerificationError> {
+    if claims.get("nbf").is_some_and(|_| time(claims, "nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
+        return Err(senseless("its `nbf` is malformed or in the future"));
+    }
+    Ok(())
+}
+
+fn is_client(value: &Value, expected: &Expectations<'_>) -> bool {
+    value.as_str().is_some_and(|id| expected.client_ids.contains(&id))
+}
+
+/// Whether an `aud`, a text or a list, names the client.
+fn names_client(audience: &Value, expected: &Expectations<'_>) -> bool {
+    match audience {
+        Value::Array(audiences) => audiences.iter().any(|one| is_client(one, expected)),
+        audience => is_client(audience, expected),
+    }
+}
+
 /// The client must be an audience. If there are others, the token must name the client as the
 /// authorized party (`azp`). With a single audience, `azp` is left to extensions (§3.1.3.7, errata
 /// set 2).
 fn check_audience(claims: &Value, expected: &Expectations<'_>) -> Result<(), VerificationError> {
-    let is_client = |value: &Value| value.as_str().is_some_and(|id| expected.client_ids.contains(&id));
-    let (has_client, has_others) = match &claims["aud"] {
-        Value::Array(audiences) => (audiences.iter().any(is_client), audiences.len() > 1),
-        audience => (is_client(audience), false),
-    };
-    if !has_client {
+    if !names_client(&claims["aud"], expected) {
         return Err(misconfigured("its `aud` is missing or names another client"));
     }
-    if has_others && !is_client(&claims["azp"]) {
+    let has_others = claims["aud"].as_array().is_some_and(|audiences| audiences.len() > 1);
+    if has_others && !is_client(&claims["azp"], expected) {
         return Err(misconfigured("it has several audiences, and its `azp` is missing or names another client"));
     }
     Ok(())

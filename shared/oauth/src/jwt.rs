@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crypto::jws::Algorithm;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use wire::json::is_too_complex;
 
@@ -14,9 +14,14 @@ struct Header {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
-    /// Extensions that a recipient must understand (§4.1.11); none is supported here.
-    #[serde(default)]
-    crit: Option<IgnoredAny>,
+    /// Whether there are extensions that a recipient must understand (§4.1.11); none is supported
+    /// here, and even an empty list is not allowed.
+    #[serde(default, rename = "crit", deserialize_with = "is_present")]
+    has_extensions: bool,
+}
+
+fn is_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
 /// A JWT with an unverified signature.
@@ -48,7 +53,7 @@ impl<'a> Jwt<'a> {
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).ok().filter(|text| !is_too_complex(text));
         let header =
             decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(JwtError("its header is malformed"))?;
-        if header.crit.is_some() {
+        if header.has_extensions {
             return Err(JwtError("its header has extensions (`crit`)"));
         }
         let claims = decode(claims).and_then(|text| serde_json::from_slice::<Value>(&text).ok()).filter(Value::is_object);
@@ -82,8 +87,10 @@ mod tests {
     fn unknown_header_parameters_are_ignored_and_critical_ones_refused() {
         let odd = token(&json!({ "alg": "ES256", "typ": 7, "x5c": "?", "zip": "?", "jwk": [] }), "{}");
         assert!(Jwt::parse(&odd).is_ok_and(|jwt| jwt.asymmetric() == Some(Algorithm::Es256)));
-        let critical = token(&json!({ "alg": "ES256", "crit": ["b64"], "b64": false }), "{}");
-        assert_eq!(Jwt::parse(&critical).err(), Some(JwtError("its header has extensions (`crit`)")));
+        for extensions in [json!(["b64"]), json!([]), Value::Null] {
+            let critical = token(&json!({ "alg": "ES256", "crit": extensions, "b64": false }), "{}");
+            assert_eq!(Jwt::parse(&critical).err(), Some(JwtError("its header has extensions (`crit`)")));
+        }
     }
 
     #[test]

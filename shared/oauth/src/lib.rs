@@ -7,5 +7,7 @@ pub mod exchange;
 pub mod id_token;
 mod jwt;
 mod keys;
+#[cfg(test)]
+mod keys_tests;
 pub mod metadata;
 pub mod tokens;

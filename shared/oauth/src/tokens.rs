@@ -66,7 +66,7 @@ fn scope(answer: &Value) -> Option<String> {
 }
 
 /// The error of an answer, in at most 100 characters: its code (§5.2) or, at Facebook, the type and
-/// the number in an object.
+/// the number in an object. `None` if it is empty: some providers always send the field.
 pub(crate) fn error(answer: &Value) -> Option<String> {
     let error = match &answer["error"] {
         Value::Object(error) => {
@@ -76,7 +76,7 @@ pub(crate) fn error(answer: &Value) -> Option<String> {
         }
         error => error.as_str()?.to_owned(),
     };
-    Some(error.chars().take(100).collect())
+    Some(error.chars().take(100).collect()).filter(|text: &String| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -135,6 +135,8 @@ mod tests {
     fn errors_are_read_in_every_form() {
         assert_eq!(error(&json!({ "error": "invalid_grant" })).as_deref(), Some("invalid_grant"));
         assert_eq!(error(&json!({ "error": { "type": "OAuthException", "code": 100 } })).as_deref(), Some("OAuthException 100"));
-        assert_eq!((error(&json!({})), error(&json!({ "error": 7 }))), (None, None));
+        for none in [json!({}), json!({ "error": 7 }), json!({ "error": null }), json!({ "error": "" }), json!({ "error": {} })] {
+            assert_eq!(error(&none), None, "{none}");
+        }
     }
 }

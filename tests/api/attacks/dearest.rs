@@ -14,6 +14,7 @@ use model::profile_image::MAX_BYTES;
 use model::quota::Quota;
 use serde_json::{Map, Value, json};
 use support::ConsumedUnits;
+use tokio::sync::OnceCell;
 use wire::level::Level;
 
 use crate::events::{FurnishedWorld, PROJECT, World, name, success};
@@ -120,7 +121,7 @@ async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<St
     chosen
 }
 
-fn extend(body: &mut Value, fields: &Map<String, Value>) {
+pub(super) fn extend(body: &mut Value, fields: &Map<String, Value>) {
     if let Some(body) = body.as_object_mut() {
         body.extend(fields.clone());
     }
@@ -146,11 +147,11 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
 
 /// An operation's request with the longest fields, in the world of the events or, if that costs
 /// more, for a user who has as much of everything as is permitted.
-async fn measured(operation: Operation, fields: Map<String, Value>, rich: &FurnishedWorld) -> Request {
+async fn measured(operation: Operation, fields: &Map<String, Value>, rich: &FurnishedWorld) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
-    let usual = consumed(&usual, &event, expected, &fields).await;
-    let rich = consumed(&rich.begin(Limits::standard()).await, &event, expected, &fields).await;
+    let usual = consumed(&usual, &event, expected, fields).await;
+    let rich = consumed(&rich.begin(Limits::standard()).await, &event, expected, fields).await;
     let price = |(_, consumed): &(usize, ConsumedUnits)| consumed.read * READ_PRICE + consumed.write * WRITE_PRICE;
     let dearest = usual.into_iter().chain(rich).max_by(|a, b| price(a).total_cmp(&price(b)));
     let (body, consumed) = dearest.unwrap_or_else(|| panic!("{event} fails"));
@@ -170,22 +171,41 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
     world.kept()
 }
 
+/// The operations open to clients, with the longest values that their fields accept, and a world
+/// whose user has as much as possible of these.
+pub(super) struct Search {
+    pub(super) operations: Vec<(Operation, Map<String, Value>)>,
+    pub(super) rich: FurnishedWorld,
+}
+
+impl Search {
+    pub(super) async fn done() -> &'static Self {
+        static SEARCH: OnceCell<Search> = OnceCell::const_new();
+        Box::pin(SEARCH.get_or_init(Self::run)).await
+    }
+
+    async fn run() -> Self {
+        let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
+        let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
+        // The public content has its own page, and a provider flow needs a socket.
+        let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.needs.has(Need::Providers);
+        let mut operations = Vec::new();
+        for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {
+            let fields = longest(&document, &operation, &name(&operation)).await;
+            operations.push((operation, fields));
+        }
+        let of = |name: &str| &operations.iter().find(|(operation, _)| operation.route.name == name).unwrap().1;
+        let rich = rich(of("users-me-update"), of("teams-team-create")).await;
+        Self { operations, rich }
+    }
+}
+
 #[tokio::test]
 async fn the_dearest_requests_of_clients_are_those_of_the_page() {
-    let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
-    let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
-    // The public content has its own page, and a provider flow needs a socket.
-    let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.needs.has(Need::Providers);
-    let mut searched = Vec::new();
-    for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {
-        let fields = longest(&document, &operation, &name(&operation)).await;
-        searched.push((operation, fields));
-    }
-    let of = |name: &str| &searched.iter().find(|(operation, _)| operation.route.name == name).unwrap().1;
-    let rich = rich(of("users-me-update"), of("teams-team-create")).await;
+    let Search { operations, rich } = Search::done().await;
     let mut requests = Vec::new();
-    for (operation, fields) in searched {
-        requests.push(Box::pin(measured(operation, fields, &rich)).await);
+    for (operation, fields) in operations {
+        requests.push(Box::pin(measured(operation.clone(), fields, rich)).await);
     }
     requests.sort_by(|a, b| b.price().total_cmp(&a.price()).then(a.operation.route.name.cmp(b.operation.route.name)));
     assert!(requests.len() > 90, "{} operations", requests.len());

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use support::provider::Provider;
 use support::{Caller, SignedInUser, TestApp};
 
+use super::{NEW, change, password_sign_in};
 use crate::auth::oauth_callback::{sign_in, start};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,8 @@ enum Way {
     Account,
     Passkey,
     Codes,
+    /// A password, which works as long as its address is used for signing in.
+    Password,
 }
 
 /// A client's request to remove a way: the path, and the body of a change.
@@ -38,17 +41,23 @@ async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
             let path = format!("/api/v1/contact-channels/me/{}", first(own, "/api/v1/contact-channels?user_id=me").await);
             [me("otp_auth_enabled"), (path, Some(json!({ "used_for_auth": false })))]
         }
+        Way::Password => {
+            let path = format!("/api/v1/contact-channels/me/{}", first(own, "/api/v1/contact-channels?user_id=me").await);
+            let removal = (path, Some(json!({ "used_for_auth": false })));
+            [removal.clone(), removal]
+        }
     }
 }
 
 /// A user with exactly these two ways.
 async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), number: u64) -> SignedInUser {
     let email = format!("ada{number}@example.com");
-    if one == Way::Account && other == Way::Codes {
+    if one == Way::Account && matches!(other, Way::Codes | Way::Password) {
         sign_in(app, provider, json!({ "sub": email, "email": email, "email_verified": true })).await;
     }
     let user = match other {
         Way::Codes => app.sign_in_by_mail(&email).await,
+        Way::Password => with_password(app, &email).await,
         _ => sign_in(app, provider, json!({ "sub": email })).await.0,
     };
     if other == Way::Passkey || one == Way::Passkey {
@@ -57,10 +66,25 @@ async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), numb
     user
 }
 
+/// A user who can sign in at this address with a password, but not with emailed codes.
+async fn with_password(app: &TestApp, email: &str) -> SignedInUser {
+    let id = app.sign_in_by_mail(email).await.user_id;
+    change(app, &id, json!({ "password": NEW, "otp_auth_enabled": false })).await;
+    SignedInUser::of(email, &password_sign_in(app, email, NEW).await.json())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_the_last_two_ways_to_sign_in_one_stays() {
     let mut number = 0;
-    for ways in [(Way::Account, Way::Passkey), (Way::Account, Way::Codes), (Way::Passkey, Way::Codes)] {
+    // Codes and the password have the same address, so removing it removes both.
+    let pairs = [
+        (Way::Account, Way::Passkey),
+        (Way::Account, Way::Codes),
+        (Way::Account, Way::Password),
+        (Way::Passkey, Way::Codes),
+        (Way::Passkey, Way::Password),
+    ];
+    for ways in pairs {
         for (one, other) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let (app, provider) = start().await;
             app.offer_passkeys().await;

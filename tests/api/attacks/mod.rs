@@ -10,6 +10,7 @@ mod expensive_rules;
 mod first_proof;
 mod first_proof_matrix;
 mod first_proof_races;
+mod heaviest;
 mod kept_away;
 mod last_ways;
 mod mail_floods;

@@ -2,6 +2,7 @@
 //! manipulations.
 
 mod activity;
+mod altered;
 pub(crate) mod chain;
 mod export;
 mod forged;

@@ -38,6 +38,7 @@ mod oauth_token;
 mod oauth_unfinished;
 mod oauth_unfinished_tokens;
 mod one_sign_in_account;
+mod openid_checklist;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;
 mod otp_sign_in;

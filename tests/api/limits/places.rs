@@ -178,15 +178,22 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
 }
 
 #[tokio::test]
-async fn a_long_body_counts_as_several_writes() {
+async fn a_long_body_counts_as_several_writes_even_if_it_is_refused() {
     let app = TestApp::start_with(only(Rule::WriteAddress, 100, 60)).await;
     let ada = app.sign_up("ada@example.com").await;
-    let (let_through, _) = exhaust(|_| {
-        let caller = at(app.signed_in(&ada), "203.0.113.7");
-        async move { caller.patch(ME, json!({ "client_metadata": { "text": "x".repeat(30_000) } })).await }
-    })
-    .await;
-    assert_eq!(let_through, 13, "each counts eight times");
+    let text = "x".repeat(30_000);
+    for (address, body, status) in
+        [("203.0.113.7", json!({ "client_metadata": { "text": text } }), 200), ("203.0.113.8", json!({ "is_administrator": text }), 400)]
+    {
+        let first = at(app.signed_in(&ada), "203.0.113.9").patch(ME, body.clone()).await;
+        assert_eq!(first.status(), status, "{}", first.text());
+        let (let_through, _) = exhaust(|_| {
+            let (caller, body) = (at(app.signed_in(&ada), address), body.clone());
+            async move { caller.patch(ME, body).await }
+        })
+        .await;
+        assert_eq!(let_through, 13, "each counts eight times");
+    }
 }
 
 #[tokio::test]

@@ -36,6 +36,10 @@ element("connect").onclick = async () => {
   const { status, data } = await connection.getAccessToken();
   element("connection").textContent = `${connection.provider} ${connection.providerAccountId} ${status} ${data?.accessToken.length > 0}`;
 };
+element("require").onclick = async () => {
+  const user = await app.getUser({ or: "throw" });
+  await user.getConnectedAccount("acme", { or: "redirect" });
+};
 element("connect-again").onclick = async () => {
   const user = await app.getUser({ or: "throw" });
   await user.linkConnectedAccount("acme");

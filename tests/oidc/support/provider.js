@@ -25,10 +25,12 @@ export async function startProvider({ callbacks, more = {} }) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const asked = [];
+  const tokens = [];
 
   /** Starts a provider with new keys, in place of an earlier one at the same address. */
   function start() {
     const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
+    provider.on("access_token.saved", (token) => tokens.push(token));
     const answer = provider.callback();
     handle = (request, response) => {
       const proof = request.headers.authorization?.split(" ")[0];
@@ -49,6 +51,10 @@ export async function startProvider({ callbacks, more = {} }) {
       return sub;
     },
     rotateKeys: start,
+    /** The provider's answer to an app that asks for the user's claims with this token. */
+    userinfo: (token) => fetch(`${issuer}/me`, { headers: { authorization: `Bearer ${token}` } }),
+    /** Revokes all access tokens, as a user can in their account's settings. */
+    revokeTokens: () => Promise.all(tokens.splice(0).map((token) => token.destroy())),
     stop: () => new Promise((resolve) => {
       server.close(resolve);
       server.closeAllConnections();

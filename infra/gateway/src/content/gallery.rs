@@ -9,7 +9,7 @@ use imagesize::{Compression, ImageType};
 use model::content::image::{Format, ImageName, MAX_BYTES, MAX_SIDE};
 use percent_encoding::percent_decode_str;
 
-use super::source::{PublishError, read_within};
+use super::source::{PublishError, read_at_most, read_within};
 
 /// The folder with the image files, and the files found in the content so far.
 pub(super) struct Gallery {
@@ -45,7 +45,9 @@ impl Gallery {
         if let Some(known) = self.known.get(&path) {
             return Ok(known.clone());
         }
-        let found = read(&path).and_then(|bytes| examined(&bytes)).map_err(|message| format!("the image `{name}` {message}"))?;
+        let found = read_within(root, &path, MAX_BYTES)
+            .and_then(|bytes| examined(&bytes))
+            .map_err(|message| format!("the image `{name}` {message}"))?;
         self.known.insert(path, found.clone());
         Ok(found)
     }
@@ -75,9 +77,9 @@ fn joined(folder: &str, written: &str) -> Result<String, String> {
     Ok(parts.join("/"))
 }
 
-/// Reads the file of an image.
+/// Reads the file of an image again. The caller compares its digest.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    read_within(path, MAX_BYTES)
+    read_at_most(path, MAX_BYTES)
 }
 
 /// Determines an image's type from its content, regardless of its name.

@@ -1,6 +1,8 @@
 //! A content file whose errors name the line.
 
 use std::fmt;
+use std::fs::{File, Metadata};
+use std::io::Read as _;
 use std::path::Path;
 
 use model::text::line::plain;
@@ -37,15 +39,61 @@ impl std::error::Error for PublishError {}
 const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file of at most this many bytes.
-pub(super) fn read_within(path: &Path, max: usize) -> Result<Vec<u8>, String> {
-    let size = path.metadata().map_err(|error| format!("cannot be read: {error}"))?;
-    if !size.is_file() {
+pub(super) fn read_at_most(path: &Path, max: usize) -> Result<Vec<u8>, String> {
+    opened(path).and_then(|file| contents(file, max))
+}
+
+/// Like [`read_at_most`], for a file in the folder `root`, whose path has no symbolic links.
+pub(super) fn read_within(root: &Path, path: &Path, max: usize) -> Result<Vec<u8>, String> {
+    let file = opened(path)?;
+    check_place(&file, root, path)?;
+    contents(file, max)
+}
+
+fn opened(path: &Path) -> Result<File, String> {
+    // Opening a pipe would wait for its other end.
+    if !path.metadata().map_err(unreadable)?.is_file() {
         return Err("is not a file".to_owned());
     }
-    if size.len() > max as u64 {
-        return Err(format!("has {} bytes; at most {max} can be published: make it smaller", size.len()));
+    File::open(path).map_err(unreadable)
+}
+
+/// Refuses an open file unless it is the one at this path in the folder. Whoever may write there
+/// could have put a link in place of the file after the path was resolved.
+fn check_place(file: &File, root: &Path, path: &Path) -> Result<(), String> {
+    let place = path.canonicalize().map_err(unreadable)?;
+    if place.starts_with(root) && is_same(&file.metadata().map_err(unreadable)?, &place.metadata().map_err(unreadable)?) {
+        Ok(())
+    } else {
+        Err("has been replaced while it was being read: publish again".to_owned())
     }
-    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Elsewhere, files have no numbers to compare.
+#[cfg(not(unix))]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.len(), one.created().ok()) == (other.len(), other.created().ok())
+}
+
+fn contents(file: File, max: usize) -> Result<Vec<u8>, String> {
+    let size = file.metadata().map_err(unreadable)?.len();
+    let mut bytes = Vec::new();
+    // A file can grow while it is read.
+    let length = file.take(max as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if length > max {
+        return Err(format!("has {} bytes; at most {max} can be published: make it smaller", size.max(length as u64)));
+    }
+    Ok(bytes)
+}
+
+fn unreadable(error: std::io::Error) -> String {
+    format!("cannot be read: {error}")
 }
 
 /// A file's text, and its name for messages, with `/` on every system.
@@ -68,10 +116,11 @@ impl Source {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(fail(error)),
         };
-        if !path.starts_with(dir.canonicalize().map_err(fail)?) {
+        let root = dir.canonicalize().map_err(fail)?;
+        if !path.starts_with(&root) {
             return Err(PublishError::in_file(name, "is a link to a file outside the folder: copy the file into the folder"));
         }
-        let bytes = read_within(&path, MAX_BYTES).map_err(|message| PublishError::in_file(name, message))?;
+        let bytes = read_within(&root, &path, MAX_BYTES).map_err(|message| PublishError::in_file(name, message))?;
         Self::from_bytes(name, bytes).map(Some)
     }
 
@@ -122,4 +171,35 @@ impl Place<'_> {
 /// The text on one line, with single spaces.
 pub(super) fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_only_if_it_is_the_one_at_its_path_in_the_folder() {
+        let folder = std::env::temp_dir().canonicalize().unwrap().join(format!("gatelet-replaced-{}", std::process::id()));
+        let (root, secret) = (folder.join("site"), folder.join("secret.md"));
+        let path = root.join("hello.md");
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(&path, "Hello").unwrap();
+        std::fs::write(&secret, "Secret").unwrap();
+        assert_eq!(read_within(&root, &path, 5).unwrap(), b"Hello");
+        // There was a link to the other file while the file was opened.
+        assert!(check_place(&opened(&secret).unwrap(), &root, &path).unwrap_err().contains("replaced"));
+        // There is one now.
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&secret, &path).unwrap();
+        assert!(read_within(&root, &path, 6).unwrap_err().contains("replaced"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_longer_than_its_size_is_refused() {
+        let path = Path::new("/proc/self/status");
+        assert_eq!(path.metadata().unwrap().len(), 0);
+        assert!(read_at_most(path, 10).unwrap_err().starts_with("has 11 bytes; at most 10"));
+        assert!(read_at_most(path, 1 << 20).is_ok());
+    }
 }

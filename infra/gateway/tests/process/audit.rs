@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use gateway::engine::{Engine, TABLE};
 use serde_json::{Value, json};
@@ -92,6 +93,27 @@ async fn a_trail_is_verified_although_its_project_is_not_listed_or_is_gone() {
         assert!(String::from_utf8_lossy(&failed.stdout).contains("\n  the project does not exist, but its trail does"), "{failed:?}");
         assert!(fails(&failed).contains("a trail with problems"));
     }
+}
+
+#[tokio::test]
+async fn a_damaged_project_hides_no_other_trail() {
+    let folder = Folder::new("audit-damaged");
+    let data = folder.data();
+    let project = prepare(&data).await;
+    succeeds(&run(&["project", "create", "Papers", "--data", &data]));
+    let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
+    let store = engine.store();
+    let (items, _) = store.items(None).await.unwrap();
+    let is_of_project = |item: &&store::Item| item["sk"].as_s().unwrap() == "PROJECT" && item["pk"].as_s().unwrap().ends_with(&project);
+    let mut damaged = items.iter().find(is_of_project).unwrap().clone();
+    damaged.insert("d".to_owned(), AttributeValue::S("nothing".to_owned()));
+    store.client().call(PutItemInput::builder().table_name(TABLE).set_item(Some(damaged))).await.unwrap();
+    drop((engine, store));
+    let failed = run(&["audit", "verify", "--data", &data]);
+    let said = String::from_utf8_lossy(&failed.stdout).into_owned();
+    assert!(said.contains(&format!("project {project}\n  cannot be verified: ")), "{said}");
+    assert!(said.contains(": in order, 1 not yet linked"), "{said}");
+    assert!(fails(&failed).contains("1 of "), "{failed:?}");
 }
 
 #[tokio::test]

@@ -20,6 +20,10 @@ use subtle::ConstantTimeEq;
 use crate::http::describe::{Describe, Description};
 use crate::product::header_family::header;
 
+/// The longest accepted name of a place, in bytes: places are stored with each session. The longest
+/// name of a city has about 60.
+const MAX_NAME: usize = 100;
+
 /// The IP address of the connection's other end. The runner adds it to the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
@@ -64,7 +68,10 @@ impl Describe for Caller {
 /// these headers can be trusted, otherwise only the address of the connection.
 pub(crate) fn place(parts: &Parts, settings: &Settings) -> Place {
     let (headers, peer) = (&parts.headers, parts.extensions.get::<PeerAddress>().copied().unwrap_or_default());
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
+    let text = |name: &str| {
+        let text = headers.get(name).and_then(|value| value.to_str().ok())?;
+        (1..=MAX_NAME).contains(&text.len()).then(|| text.to_owned())
+    };
     // The comparison also rejects NaN, which DynamoDB cannot store.
     let degrees = |name: &str, max: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= max);
     if !came_through_distribution(headers, settings) {
@@ -100,7 +107,59 @@ fn parse_viewer_address(text: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use http::Request;
+
     use super::*;
+    use crate::http::log::tests::{app, app_behind};
+
+    const PEER: &str = "198.51.100.1";
+
+    /// The place of a request with these headers, directly from `PEER`.
+    fn seen(app: &App, headers: &[(&str, &str)]) -> Place {
+        let builder = headers.iter().fold(Request::builder(), |builder, (name, value)| builder.header(*name, *value));
+        let mut parts = builder.body(()).expect("a request").into_parts().0;
+        parts.extensions.insert(PeerAddress(PEER.parse().expect("an address")));
+        place(&parts, &app.settings)
+    }
+
+    #[test]
+    fn only_the_distribution_says_where_a_request_came_from() {
+        let viewer = [("cloudfront-viewer-address", "203.0.113.7:4711"), ("cloudfront-viewer-city", "Lisbon")];
+        let forwarded = [("x-forwarded-for", "203.0.113.7"), ("forwarded", "for=203.0.113.7"), ("x-real-ip", "203.0.113.7")];
+        let [beside, without] = [app_behind("the secret", true), app(None)];
+        for proof in [None, Some("another"), Some(""), Some("the secre"), Some("the secret ")] {
+            let mut headers = viewer.iter().chain(&forwarded).copied().collect::<Vec<_>>();
+            headers.extend(proof.map(|proof| ("x-origin-secret", proof)));
+            for app in [&beside, &without] {
+                assert_eq!(seen(app, &headers), Place::of(PEER.parse().expect("an address")), "{proof:?}");
+            }
+        }
+        let proved = [&viewer[..], &[("x-origin-secret", "the secret")]].concat();
+        let place = seen(&beside, &proved);
+        assert_eq!((place.ip.to_string().as_str(), place.city_name.as_deref()), ("203.0.113.7", Some("Lisbon")));
+    }
+
+    #[test]
+    fn senseless_viewer_headers_are_ignored() {
+        let app = app_behind("the secret", true);
+        let (long, longest) = ("x".repeat(MAX_NAME + 1), "x".repeat(MAX_NAME));
+        let with = |name: &str, value: &str| seen(&app, &[("x-origin-secret", "the secret"), (name, value)]);
+        for (name, value) in [
+            ("cloudfront-viewer-address", "203.0.113.7"),
+            ("cloudfront-viewer-address", "203.0.113.7:1, 203.0.113.8:1"),
+            ("cloudfront-viewer-address", "localhost:1"),
+            ("cloudfront-viewer-latitude", "NaN"),
+            ("cloudfront-viewer-latitude", "91"),
+            ("cloudfront-viewer-longitude", "inf"),
+            ("cloudfront-viewer-longitude", "1e400"),
+            ("cloudfront-viewer-country", ""),
+            ("cloudfront-viewer-city", &long),
+            ("cloudfront-viewer-time-zone", &long),
+        ] {
+            assert_eq!(with(name, value), Place::of(PEER.parse().expect("an address")), "{name}: {value}");
+        }
+        assert_eq!(with("cloudfront-viewer-city", &longest).city_name, Some(longest));
+    }
 
     #[test]
     fn a_viewer_address_has_a_port() {

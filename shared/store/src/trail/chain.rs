@@ -135,13 +135,23 @@ impl Store {
         self.get(&head_key(project)).await?.map(entity).transpose()
     }
 
-    /// The head of a project's chain; [`Error::Refused`] if these keys do not authenticate it.
+    /// Whether a project's chain has a head, even one that cannot be parsed.
+    pub async fn has_trail_head(&self, project: &ProjectId) -> Result<bool, Error> {
+        Ok(self.get(&head_key(project)).await?.is_some())
+    }
+
+    /// The head of a project's chain; [`Error::Refused`] if these keys do not authenticate it, or
+    /// if it cannot be parsed.
     pub async fn authentic_head(&self, project: &ProjectId, keys: &TrailKeys) -> Result<Option<Head>, Error> {
-        match self.trail_head(project).await? {
-            Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => Err(Error::Refused(format!(
+        let forged = || {
+            Error::Refused(format!(
                 "the head of the trail of {project} was tampered with, or made with another deployment secret: run `gateway audit verify`"
-            ))),
-            head => Ok(head.map(|head| head.of)),
+            ))
+        };
+        match self.trail_head(project).await {
+            Ok(Some(head)) if keys.verify(&head.of.text(project), &head.mac).is_none() => Err(forged()),
+            Err(Error::Corrupt(_)) => Err(forged()),
+            head => Ok(head?.map(|head| head.of)),
         }
     }
 

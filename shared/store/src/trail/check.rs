@@ -10,7 +10,7 @@ use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::project::retention::max_retention;
-use model::trail::chain::{Link, OVERLAP, time_of};
+use model::trail::chain::{Head, Link, OVERLAP, time_of};
 use model::trail::check::{Chain, CoveredDay, DayReport, FoundEntry, Problem, RecordedLinks};
 use wire::clock::after;
 use wire::id::ProjectId;
@@ -57,9 +57,9 @@ impl Store {
         now: Timestamp,
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
-        let (row, first) = tokio::try_join!(self.project(project), self.trail_head(project))?;
+        let (row, first) = tokio::try_join!(self.project(project), self.head_as_found(project))?;
         // Without a head, no entry is known to have a link.
-        let linked = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
+        let linked = first.readable().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
         let created_at = row.map(|row| row.project.created_at);
         let next = day(after(now, -(max_retention() + LATE_EXPIRY)));
         let mut days = Days { store: self, project, next, linked, created_at, now, is_overdue: false };
@@ -83,23 +83,49 @@ impl Store {
             }
             // A worker may be adding links at the same time, so new links and then the head are
             // read until the head matches the last link or stops changing.
-            let head = self.trail_head(project).await?;
-            let number = head.as_ref().map(|head| head.of.number);
+            let head = self.head_as_found(project).await?;
+            let number = head.readable().map(|head| head.of.number);
             if number <= Some(chain.number()) || number == seen {
                 break head;
             }
             seen = number;
         };
-        let (rest, mut problems) = chain.end(head.as_ref().map(|head| (&head.of, &head.mac)));
+        let (rest, mut problems) = chain.end(head.readable().map(|head| (&head.of, &head.mac)));
         let end = day(after(now, SignedDuration::from_hours(48)));
         days.compare(rest, end, &mut report).await?;
-        if head.is_none() && days.is_overdue && !problems.contains(&Problem::HeadMissing) {
-            problems.push(Problem::HeadMissing);
+        match head {
+            FoundHead::Unreadable => {
+                problems.retain(|problem| *problem != Problem::HeadMissing);
+                problems.push(Problem::HeadChanged);
+            }
+            FoundHead::Missing if days.is_overdue && !problems.contains(&Problem::HeadMissing) => problems.push(Problem::HeadMissing),
+            _ => {}
         }
         if days.created_at.is_none() {
             problems.push(Problem::ProjectMissing);
         }
-        Ok(TrailReport { last: head.map(|head| (head.of.number, head.of.digest)), problems })
+        Ok(TrailReport { last: head.readable().map(|head| (head.of.number, head.of.digest.clone())), problems })
+    }
+
+    async fn head_as_found(&self, project: &ProjectId) -> Result<FoundHead, Error> {
+        match self.trail_head(project).await {
+            Err(Error::Corrupt(_)) => Ok(FoundHead::Unreadable),
+            head => Ok(head?.map_or(FoundHead::Missing, FoundHead::Readable)),
+        }
+    }
+}
+
+/// The head of a chain, which somebody may have changed.
+enum FoundHead {
+    Missing,
+    /// It cannot be parsed.
+    Unreadable,
+    Readable(SignedItem<Head>),
+}
+
+impl FoundHead {
+    fn readable(&self) -> Option<&SignedItem<Head>> {
+        if let Self::Readable(head) = self { Some(head) } else { None }
     }
 }
 

@@ -121,17 +121,31 @@ async fn verify(tools: &Tools, named: Option<ProjectId>, recorded: &RecordedLink
     let mut wrong = 0;
     for project in &projects {
         say!("project {project}");
-        if store.project(project).await?.is_none() {
-            if store.project_ending(project).await?.is_some() {
-                say!("  is being deleted, with its trail");
-                continue;
+        match verify_one(tools, project, (is_named, recorded)).await {
+            Ok(is_in_order) => wrong += usize::from(!is_in_order),
+            Err(error) if is_named => return Err(error),
+            // One damaged project must not hide the trails of the others.
+            Err(error) => {
+                say!("  cannot be verified: {error:#}");
+                wrong += 1;
             }
-            ensure!(!is_named || store.trail_head(project).await?.is_some(), "project {project} does not exist");
         }
-        wrong += usize::from(!is_in_order(tools, project, recorded).await?);
     }
     ensure!(wrong == 0, "{wrong} of {} projects have a trail with problems (listed above)", projects.len());
     Ok(())
+}
+
+/// Verifies the trail of a project; returns whether it is in order, or is being deleted.
+async fn verify_one(tools: &Tools, project: &ProjectId, (is_named, recorded): (bool, &RecordedLinks)) -> anyhow::Result<bool> {
+    let store = &tools.store;
+    if store.project(project).await?.is_none() {
+        if store.project_ending(project).await?.is_some() {
+            say!("  is being deleted, with its trail");
+            return Ok(true);
+        }
+        ensure!(!is_named || store.has_trail_head(project).await?, "project {project} does not exist");
+    }
+    is_in_order(tools, project, recorded).await
 }
 
 /// Reports on the trail of a project; returns whether it is in order.
