@@ -1,6 +1,7 @@
 //! The emails of a test. The outbox worker runs only on demand.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use email::send::Mailer;
 use jiff::SignedDuration;
@@ -72,9 +73,11 @@ impl TestApp {
     }
 
     /// The emails sent to an address, newest first. Emails sent together arrive in any order, so
-    /// emails with the same time are in the order of their requests.
+    /// emails with the same time are in the order of their requests, which only the recorder knows.
     pub fn sent_to(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
+        let times: HashSet<i64> = mails.iter().map(|mail| mail.sent_at_millis).collect();
+        assert!(self.is_observed || times.len() == mails.len(), "emails sent together have no order without a recorder: use `start`");
         mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
         record::secrets(mails.iter().flat_map(|mail| secrets::from_text(&mail.text)));
         mails.into_iter().map(Mail).collect()

@@ -74,6 +74,7 @@ const FILES: &[(&str, &str)] = files![
     "views/rules.js",
     "views/settings.js",
     "views/sign-in.js",
+    "views/signing-keys.js",
     "views/team.js",
     "views/teams.js",
     "views/templates.js",

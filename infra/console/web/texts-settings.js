@@ -50,6 +50,8 @@ export const settings = {
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
       "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
+    access_token_algorithm:
+      "RS256 needs an RSA key, and is for services that accept nothing else. Services that verify tokens themselves must accept the algorithm that you choose.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
@@ -91,6 +93,7 @@ export const settings = {
     "config.audit_log_retention_days": "1 to 400. Applies to entries written from now on.",
   },
   options: {
+    access_token_algorithm: { ES256: "ES256 (ECDSA)", RS256: "RS256 (RSA)" },
     "config.passkey_user_verification": { preferred: "If the device can", required: "Always" },
     "config.oauth_account_merge_strategy": {
       link_method: "Link it, if the provider verified the address",
@@ -114,6 +117,25 @@ export const settings = {
       ]),
     ),
   },
+  signingKeys: {
+    title: "RSA keys for access tokens",
+    lead: "Needed only for RS256. Some services verify nothing else, such as the authorizers of HTTP APIs on AWS.",
+    key: "Key",
+    state: "State",
+    signsFrom: "Signs from",
+    retires: "Removed",
+    signing: "Signing",
+    next: "Next",
+    previous: "Previous",
+    unused: "Unused",
+    none: { title: "No RSA key", text: "Create one, then choose RS256 above." },
+    create: "Create RSA key",
+    createText: "The key is published at once. Tokens are signed with it as soon as you choose RS256.",
+    rotateText: "The new key is published now and signs in three hours. The previous one is removed three hours after that, so no service sees an unknown key.",
+    revoke: "Replace at once",
+    revokeText:
+      "For a key that has leaked. All keys are replaced by a new one: tokens signed with them stop working within a minute, and apps get new ones.",
+  },
   builtInTheme: "The built-in theme",
   labels: {
     display_name: "Name",
@@ -136,6 +158,7 @@ export const settings = {
     "config.user_default_permissions": "Permissions of new users",
     "config.session_max_age_seconds": "Sessions end after (seconds)",
     "config.session_max_idle_seconds": "Unused sessions end after (seconds)",
+    access_token_algorithm: "Signature of access tokens",
     "config.reauthentication_max_age_seconds": "Sign in again for sensitive changes after (seconds)",
     "config.new_sign_in_mails": "Email about sign-ins from new places",
     "config.disabled_notices": "Notices not sent to users",

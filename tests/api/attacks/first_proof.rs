@@ -153,7 +153,7 @@ async fn an_unfinished_provider_link_does_not_take_the_account() {
 #[tokio::test]
 async fn a_creator_who_proves_the_address_loses_nothing() {
     for proof in ["reset", "sign-in code"] {
-        let app = TestApp::start_unobserved().await;
+        let app = TestApp::start().await;
         let ada = app.sign_up("ada@example.com").await;
         let channel = added(&app, &ada, "work@example.com").await;
         let code = verification_code(&app, &ada, &channel, "work@example.com").await;
@@ -180,7 +180,7 @@ async fn a_creator_who_proves_the_address_loses_nothing() {
 
 #[tokio::test]
 async fn an_ended_session_does_not_count_as_the_creator() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let eve = app.sign_up("ada@example.com").await;
     let code = app.sign_in_code("ada@example.com").await;
     assert_eq!(app.signed_in(&eve).delete("/api/v1/auth/sessions/current").await.status(), 200);
@@ -192,7 +192,7 @@ async fn an_ended_session_does_not_count_as_the_creator() {
 
 #[tokio::test]
 async fn a_verification_code_only_verifies_the_address() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let eve = app.sign_up("ada@example.com").await;
     let list = app.signed_in(&eve).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let code = verification_code(&app, &eve, list["items"][0]["id"].as_str().unwrap(), "ada@example.com").await;

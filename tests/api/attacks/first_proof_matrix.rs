@@ -129,12 +129,7 @@ async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
 
 impl SquattedAccount {
     fn kept(self) -> AccountSnapshot {
-        AccountSnapshot {
-            snapshot: self.app.snapshot().unobserved(),
-            provider: self.provider,
-            eve: self.eve,
-            verification: self.verification,
-        }
+        AccountSnapshot { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
     }
 
     /// The owner proves the address; returns the owner's session.

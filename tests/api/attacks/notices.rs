@@ -92,7 +92,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
 /// An address verified in another browser also belongs to the owner.
 #[tokio::test]
 async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_owner() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     with_pages(&app).await;
     let ada = app.sign_up(ADA).await;
     let code = verification_code(&app, &ada, &channel_id(&app, &ada.user_id, ADA).await, ADA).await;
@@ -112,7 +112,7 @@ async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_own
 
 #[tokio::test]
 async fn the_first_notice_still_works_after_a_later_one() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = intruded(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let told = notices(&app, ADA).await;
@@ -125,7 +125,7 @@ async fn the_first_notice_still_works_after_a_later_one() {
 
 #[tokio::test]
 async fn a_replacement_address_must_be_verified_before_it_takes_over() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = owned(&app).await;
     let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, ADA).await);
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": EVE })).await.status(), 200);
@@ -138,7 +138,7 @@ async fn a_replacement_address_must_be_verified_before_it_takes_over() {
 
 #[tokio::test]
 async fn signing_up_with_an_address_does_not_block_its_owner() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = taken_over(&app).await;
     let squatter = app.sign_up(ADA).await;
     assert_ne!(squatter.user_id, ada.user_id);
@@ -149,7 +149,7 @@ async fn signing_up_with_an_address_does_not_block_its_owner() {
 
 #[tokio::test]
 async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = taken_over(&app).await;
     let other = verified(&app, ADA).await;
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
@@ -200,7 +200,7 @@ async fn removed_by_server(app: &TestApp, user: &str, address: &str) {
 
 #[tokio::test]
 async fn a_flood_of_changes_hides_no_change() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = owned(&app).await;
     let own = app.signed_in(&ada);
     for number in 0..50 {

@@ -130,7 +130,7 @@ fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
 
 #[tokio::test]
 async fn the_outbox_reveals_no_codes_in_any_state() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     ask(&app).await;
     let mut seen = Vec::new();
     let mut look = async |status: &str| {
@@ -182,7 +182,7 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
 
 #[tokio::test]
 async fn the_emails_arrive_with_working_codes() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     ask(&app).await;
     app.send_emails().await;
     assert_eq!(codes(&app).len(), 6);
@@ -211,7 +211,7 @@ async fn age(app: &TestApp) {
 #[tokio::test]
 async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
     for is_rendered_before in [false, true] {
-        let app = TestApp::start_unobserved().await;
+        let app = TestApp::start().await;
         ask(&app).await;
         age(&app).await;
         let mut seen = answers(&app).await;
@@ -235,7 +235,7 @@ async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
 
 #[tokio::test]
 async fn editing_an_email_cannot_redirect_its_code() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     ask(&app).await;
     for is_of_version_before in [false, true] {
         if is_of_version_before {

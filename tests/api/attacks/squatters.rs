@@ -14,7 +14,7 @@ fn claims(app: &TestApp) -> usize {
 
 #[tokio::test]
 async fn an_account_cannot_claim_addresses_of_strangers() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let eve = app.sign_up("eve@example.com").await;
     for number in 0..49 {
         let answer = add(&app, &eve, &format!("stranger{number}@example.com")).await;
@@ -55,7 +55,7 @@ async fn squat(app: &TestApp, eve: &SignedInUser, way: &str, address: &str) {
 #[tokio::test]
 async fn adding_an_unproved_address_does_not_claim_it() {
     for way in ["added", "added as primary", "made primary", "switched on", "replaced"] {
-        let app = TestApp::start_unobserved().await;
+        let app = TestApp::start().await;
         let eve = app.sign_up("eve@example.com").await;
         squat(&app, &eve, way, "ada@example.com").await;
         // The squatter's account causes no emails to the address.
@@ -71,7 +71,7 @@ async fn adding_an_unproved_address_does_not_claim_it() {
 
 #[tokio::test]
 async fn the_first_to_verify_an_address_owns_it() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let [of_ada, of_bob] = [added(&app, &ada, "shared@example.com").await, added(&app, &bob, "shared@example.com").await];
     let first = verification_code(&app, &ada, &of_ada, "shared@example.com").await;
@@ -90,7 +90,7 @@ async fn the_first_to_verify_an_address_owns_it() {
 
 #[tokio::test]
 async fn a_server_can_claim_an_address_immediately() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let body = json!({ "user_id": ada.user_id, "value": "work@example.com", "type": "email", "used_for_auth": true });
     assert_eq!(app.server().post(CHANNELS, body).await.status(), 201);
@@ -110,7 +110,7 @@ async fn a_server_can_claim_an_address_immediately() {
 
 #[tokio::test]
 async fn correcting_a_mistyped_address_locks_nobody_out() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("adda@example.com").await;
     let list = app.signed_in(&ada).get(&format!("{CHANNELS}?user_id=me")).await.json();
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());

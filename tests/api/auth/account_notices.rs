@@ -70,7 +70,7 @@ async fn told(app: &TestApp, address: &str, count: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn password_and_app_changes_are_notified_with_time_and_place() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada).with("cloudfront-viewer-city", "Lisbon").with("cloudfront-viewer-country", "PT");
     let change = json!({ "old_password": PASSWORD, "new_password": NEW });
@@ -93,7 +93,7 @@ async fn password_and_app_changes_are_notified_with_time_and_place() {
 
 #[tokio::test]
 async fn a_reset_and_a_first_password_are_notified() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let body = json!({ "email": ADA, "callback_url": "http://localhost:3000/x" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
@@ -113,7 +113,7 @@ async fn a_reset_and_a_first_password_are_notified() {
 
 #[tokio::test]
 async fn disabling_and_enabling_emailed_codes_is_notified() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
     // Enabling codes that already work changes nothing; nor does disabling them twice.
@@ -129,7 +129,7 @@ async fn disabling_and_enabling_emailed_codes_is_notified() {
 
 #[tokio::test]
 async fn address_changes_are_notified_to_the_previous_addresses() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let server = app.server();
     let body = json!({ "user_id": ada.user_id, "value": "work@example.com", "type": "email", "used_for_auth": true, "is_verified": true });
@@ -151,7 +151,7 @@ async fn address_changes_are_notified_to_the_previous_addresses() {
 
 #[tokio::test]
 async fn a_pending_address_is_notified_once_it_signs_in() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
     let body = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
@@ -194,7 +194,7 @@ async fn merging_linking_and_unlinking_provider_accounts_is_notified() {
 
 #[tokio::test]
 async fn passkeys_are_notified_unless_the_project_disables_it() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = verified(&app, ADA).await;
     app.add_passkey(&ada, 1).await;
@@ -207,7 +207,7 @@ async fn passkeys_are_notified_unless_the_project_disables_it() {
 
 #[tokio::test]
 async fn a_project_can_disable_single_notices() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     app.configure(json!({ "config": { "disabled_notices": ["authenticator-app", "provider-account"] } })).await;
     let config = app.admin().get("/api/v1/internal/projects/current").await.json()["config"].clone();
@@ -224,7 +224,7 @@ async fn a_project_can_disable_single_notices() {
 
 #[tokio::test]
 async fn the_page_changes_nothing_and_its_button_requires_a_password_reset() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = owned(&app).await;
     let own = app.signed_in(&ada);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -259,7 +259,7 @@ async fn the_page_changes_nothing_and_its_button_requires_a_password_reset() {
 
 #[tokio::test]
 async fn without_a_reset_page_the_link_still_locks_the_account() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
@@ -269,7 +269,7 @@ async fn without_a_reset_page_the_link_still_locks_the_account() {
 
 #[tokio::test]
 async fn a_new_sign_in_notice_has_the_same_link() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = owned(&app).await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
     let elsewhere = app.client().with("cloudfront-viewer-address", "198.51.100.1:4711");
@@ -285,7 +285,7 @@ async fn a_new_sign_in_notice_has_the_same_link() {
 
 #[tokio::test]
 async fn a_custom_template_replaces_the_default() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
     let source = "<p>{{ variables.changes[0].kind }} {{ variables.not_me_link }}</p>";
     let own = json!({ "subject_source": "Achtung was changed", "html_source": source, "text_source": "{{ variables.not_me_link }}" });
@@ -298,7 +298,7 @@ async fn a_custom_template_replaces_the_default() {
 
 #[tokio::test]
 async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = owned(&app).await;
     assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     app.advance(SignedDuration::from_secs(1));
@@ -320,7 +320,7 @@ async fn the_owner_is_notified_of_new_codes_and_of_each_use() {
 #[tokio::test]
 async fn the_link_in_a_notice_drops_the_codes_and_keeps_the_app() {
     for undone in ["created", "used"] {
-        let app = TestApp::start_unobserved().await;
+        let app = TestApp::start().await;
         let ada = owned(&app).await;
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
         app.send_emails_until_next_second().await;

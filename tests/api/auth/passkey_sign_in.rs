@@ -15,7 +15,7 @@ const PATH: &str = "/api/v1/auth/passkey/sign-in";
 const ME: &str = "/api/v1/users/me";
 
 async fn app_and_passkey() -> (TestApp, SignedInUser, SoftPasskey) {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -170,7 +170,7 @@ async fn a_count_that_does_not_grow_is_refused_and_reported_once() {
 
 #[tokio::test]
 async fn a_second_factor_is_asked_unless_a_verified_passkey_replaces_it() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     app.offer_passkeys().await;
     let ada = user_with_app(&app, "ada@example.com").await;
     let mut passkey = app.add_passkey(&ada, 1).await;
@@ -209,7 +209,7 @@ async fn switched_off_passkeys_are_kept_and_unusable() {
 
 #[tokio::test]
 async fn a_passkey_of_a_parent_domain_works_on_its_hosts() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let domains: Vec<Value> = ["https://**.example.com", "https://example.de"].iter().map(|domain| json!({ "domain": domain })).collect();
     let config = |ids: Value| json!({ "config": { "passkey_enabled": true, "passkey_rp_ids": ids, "domains": domains } });
     app.configure(config(json!(["example.com"]))).await;

@@ -267,7 +267,7 @@ async fn replacing_the_sign_up_address_counts_as_a_sign_up() {
 
 #[tokio::test]
 async fn notices_go_to_the_sign_up_address_but_to_no_other_unverified_one() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let nobody = signed_in(&app, &anonymous(&app, "203.0.113.7").await, "203.0.113.7");
     for number in 0..4 {
         assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);

@@ -31,7 +31,7 @@ async fn refused(app: &TestApp, fields: Value) -> Answer {
 
 #[tokio::test]
 async fn an_email_reaches_its_users_and_the_results_keep_their_order() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
 
     let body = json!({ "user_ids": [bob.user_id, ada.user_id], "subject": "For {{ user.primary_email }}", "html": "<p>Hello</p>" });
@@ -49,7 +49,7 @@ async fn an_email_reaches_its_users_and_the_results_keep_their_order() {
 
 #[tokio::test]
 async fn an_email_to_all_users_reaches_each_user_of_the_project_once() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let other = app.another_project().await;
     let stranger = json!({ "email": "eve@example.com", "password": "correct horse battery" });
     assert_eq!(app.client_of(&other).post("/api/v1/auth/password/sign-up", stranger).await.status(), 200);
@@ -68,14 +68,14 @@ async fn an_email_to_all_users_reaches_each_user_of_the_project_once() {
 
 #[tokio::test]
 async fn an_empty_list_of_recipients_is_accepted() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let answer = app.server().post(SEND, json!({ "user_ids": [], "html": "x" })).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "results": [] })));
 }
 
 #[tokio::test]
 async fn an_unknown_recipient_prevents_the_whole_send() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.server().post(SEND, json!({ "user_ids": [ada.user_id, NOBODY], "html": "x" })).await;
     assert_eq!((answer.status(), answer.code().as_str()), (400, "USER_ID_DOES_NOT_EXIST"));
@@ -86,7 +86,7 @@ async fn an_unknown_recipient_prevents_the_whole_send() {
 
 #[tokio::test]
 async fn users_of_another_project_do_not_exist() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let other = app.another_project().await;
     let answer = app.server_of(&other).post(SEND, json!({ "user_ids": [ada.user_id], "html": "x" })).await;
@@ -95,7 +95,7 @@ async fn users_of_another_project_do_not_exist() {
 
 #[tokio::test]
 async fn clients_cannot_send_emails() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let answer = app.signed_in(&ada).post(SEND, json!({ "user_ids": [ada.user_id], "html": "x" })).await;
     assert_eq!((answer.status(), answer.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
@@ -106,7 +106,7 @@ async fn clients_cannot_send_emails() {
 
 #[tokio::test]
 async fn an_invalid_field_is_rejected_with_its_path() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let wrong = [
         (json!({ "all_users": true }), "either user_ids or all_users"),
         (json!({ "all_users": false }), "body.all_users"),
@@ -136,7 +136,7 @@ async fn an_invalid_field_is_rejected_with_its_path() {
 
 #[tokio::test]
 async fn all_problems_are_reported_together() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let answer = refused(&app, json!({ "user_ids": ["x"], "html": 1, "nothing": 2 })).await;
     for path in ["body.user_ids[0]", "body.html", "body.nothing"] {
         assert!(answer.text().contains(path), "{path} in {}", answer.text());
@@ -145,7 +145,7 @@ async fn all_problems_are_reported_together() {
 
 #[tokio::test]
 async fn a_scheduled_email_waits_for_its_time_and_zero_means_now() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let later = app.now().as_millisecond() + HOUR;
     send(&app, &ada, json!({ "subject": "later", "scheduled_at_millis": later })).await;
@@ -161,7 +161,7 @@ async fn a_scheduled_email_waits_for_its_time_and_zero_means_now() {
 
 #[tokio::test]
 async fn category_priority_and_theme_are_applied_as_requested() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let fields = json!({ "notification_category_name": "Marketing", "is_high_priority": true, "theme_id": false, "html": "<p>bare</p>" });
     let id = send(&app, &ada, fields).await["id"].as_str().unwrap().to_owned();
@@ -175,7 +175,7 @@ async fn category_priority_and_theme_are_applied_as_requested() {
 
 #[tokio::test]
 async fn a_recipient_without_an_account_or_address_is_skipped() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
     let to = json!({ "to": { "type": "user-primary-email", "user_id": NOBODY } });
@@ -192,7 +192,7 @@ async fn a_recipient_without_an_account_or_address_is_skipped() {
 
 #[tokio::test]
 async fn a_user_who_is_listed_twice_gets_one_email() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     // Lists with fewer and with more recipients than a transaction has entries.
     for times in [2, 200] {
@@ -208,7 +208,7 @@ async fn a_user_who_is_listed_twice_gets_one_email() {
 
 #[tokio::test]
 async fn a_large_email_to_many_recipients_has_an_entry_for_each() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let html = format!("<p>{}</p>", "x".repeat(120_000));
     let answer = app.server().post(SEND, json!({ "user_ids": app.users(60).await, "html": html, "theme_id": false })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -218,7 +218,7 @@ async fn a_large_email_to_many_recipients_has_an_entry_for_each() {
 
 #[tokio::test]
 async fn an_email_that_renders_too_large_is_a_render_error() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let html = format!("{{% for a in range(2) %}}{}{{% endfor %}}", "x ".repeat(90_000));
     let id = send(&app, &ada, json!({ "html": html, "theme_id": false })).await["id"].as_str().unwrap().to_owned();
@@ -231,7 +231,7 @@ async fn an_email_that_renders_too_large_is_a_render_error() {
 /// Otherwise, recipients would get the source code.
 #[tokio::test]
 async fn a_module_is_refused_however_it_is_laid_out() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     for module in MODULES {
         let answer = refused(&app, json!({ "html": module })).await;
         assert!(answer.text().contains("body.html looks like TSX"), "{}", answer.text());

@@ -22,7 +22,7 @@ async fn send(caller: &Caller, team: &str, number: usize) -> Answer {
 
 /// A team with the maximum number of invitations, sent at the same time as some more.
 async fn full() -> (TestApp, SignedInUser, String, Vec<String>) {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let team = team(&app, "Engines", Some(&ada)).await;
     let caller = app.signed_in(&ada);

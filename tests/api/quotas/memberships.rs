@@ -15,7 +15,7 @@ const MAX: usize = Quota::Memberships.max();
 
 /// A user added to this many teams by a server, and the last of them.
 async fn member_of(teams: usize) -> (TestApp, SignedInUser, String) {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let mut last = String::new();
     for _ in 0..teams {

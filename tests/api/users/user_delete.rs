@@ -10,7 +10,7 @@ use crate::stored;
 
 #[tokio::test]
 async fn a_deleted_user_is_removed_everywhere() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     update(&app, &ada.user_id, json!({ "primary_email": "second@example.com" })).await;
     let answer = app.server().request("DELETE", &path(&ada.user_id)).json(&json!({})).send().await;
@@ -33,7 +33,7 @@ async fn a_deleted_user_is_removed_everywhere() {
 
 #[tokio::test]
 async fn a_refresh_does_not_restore_a_deleted_user() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);
     assert_error(&refresh(&app, &ada).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
@@ -43,7 +43,7 @@ async fn a_refresh_does_not_restore_a_deleted_user() {
 
 #[tokio::test]
 async fn codes_of_a_deleted_user_are_invalid() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let body =
         json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": "http://localhost/v" });
     let ada = app.client().post("/api/v1/auth/password/sign-up", body).await.json();
@@ -62,7 +62,7 @@ async fn codes_of_a_deleted_user_are_invalid() {
 
 #[tokio::test]
 async fn an_email_to_a_deleted_user_is_skipped() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let body = json!({ "user_ids": [ada.user_id], "subject": "Hello", "html": "<p>Hello</p>" });
     assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
@@ -74,7 +74,7 @@ async fn an_email_to_a_deleted_user_is_skipped() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_concurrent_deletions_one_succeeds() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     for round in 0..5 {
         let user = app.sign_up(&format!("user{round}@example.com")).await;
         let (path, server) = (path(&user.user_id), app.server());
@@ -87,7 +87,7 @@ async fn of_concurrent_deletions_one_succeeds() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_concurrent_change_does_not_restore_a_deleted_user() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     for round in 0..10 {
         let email = format!("user{round}@example.com");
         let user = app.sign_up(&email).await;
@@ -114,7 +114,7 @@ async fn left_of(app: &TestApp, user: &SignedInUser) -> Vec<String> {
 
 #[tokio::test]
 async fn a_deleted_user_leaves_no_items() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..5 {
         app.sign_in("ada@example.com").await;
@@ -127,7 +127,7 @@ async fn a_deleted_user_leaves_no_items() {
 
 #[tokio::test]
 async fn a_user_with_more_sessions_than_fit_a_transaction_can_be_deleted() {
-    let app = TestApp::start_unobserved().await;
+    let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     let tokens = stored::add_sessions(&app, &ada, 250, |_| {}).await;
     assert_eq!(app.server().delete(&path(&ada.user_id)).await.status(), 200);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { AREAS, described, ELSEWHERE } from "../../../infra/console/web/core/settings.js";
 import { operations } from "../../../infra/console/web/core/openapi.js";
-import { confirm, consoleOf, heading } from "../support/console.js";
+import { confirm, consoleOf, heading, isAccessible } from "../support/console.js";
 
 const it = consoleOf();
 const HOSTILE = `<script>document.title='broken'</script><img src=x onerror="document.title='broken'">{{7*7}}`;
@@ -241,6 +241,36 @@ test("the outbox states a sending rate only where there is one", async (t) => {
   });
   await page.reload();
   await rate.waitFor();
+});
+
+test("RS256 needs an RSA key, which the settings create", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/settings/sessions`);
+  await heading(page, "Settings");
+  await page.getByText("No RSA key").waitFor();
+  const save = async () => {
+    await page.getByLabel("Signature of access tokens").selectOption("RS256");
+    await page.getByRole("button", { name: "Save changes" }).click();
+  };
+  await save();
+  await page.getByText(/cannot be RS256 before the project has an RSA key/).waitFor();
+  await page.reload();
+
+  const create = async (verb) => {
+    await page.getByRole("button", { name: verb }).click();
+    await page.getByRole("dialog").getByRole("button", { name: verb }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  await create("Create RSA key");
+  const rows = page.locator(".rows tbody tr");
+  await rows.filter({ hasText: "Unused" }).waitFor();
+  await page.getByRole("link", { name: "Users" }).first().waitFor();
+  await isAccessible(page, "RSA keys");
+  await save();
+  await page.locator("main").getByText("Saved").waitFor();
+  await page.reload();
+  await rows.filter({ hasText: "Signing" }).waitFor();
+  assert.equal(await rows.count(), 1);
 });
 
 test("every setting that the API can change has a field with the API's help", async () => {

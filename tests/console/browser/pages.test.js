@@ -84,7 +84,7 @@ function misplaced() {
 /** Visits pages in both themes and at four widths. */
 async function lookAt(t, paths) {
   for (const colorScheme of ["light", "dark"]) {
-    const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
     for (const path of paths) {
       await visited.page.goto(`${it.gateway.url}${path}`);
       await visited.page.locator("#console[data-view] h1").waitFor();

@@ -52,6 +52,7 @@ export const AREAS = {
     number("session_max_age_seconds", { min: 300, isDuration: true }),
     number("session_max_idle_seconds", { min: 300, isDuration: true }),
     number("reauthentication_max_age_seconds", { min: 0, isDuration: true }),
+    { name: "access_token_algorithm", type: "choice", options: ["ES256", "RS256"] },
     flag("new_sign_in_mails"),
     {
       name: "config.disabled_notices",

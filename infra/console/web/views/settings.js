@@ -11,6 +11,7 @@ import { AREAS, bodyOf, described, valuesOf } from "../core/settings.js";
 import { at } from "../core/values.js";
 import { texts as t } from "../texts.js";
 import { settings as words } from "../texts-settings.js";
+import { signingKeys } from "./signing-keys.js";
 
 const PATH = "/internal/projects/current";
 const THEME = "config.email_theme";
@@ -46,7 +47,7 @@ export async function view(context) {
   const themes = area === "emails" ? await themesOf(api, at(project, THEME)) : [];
   const fields = AREAS[area].map((field) => labelled(field, openapi, operation, themes));
   const read = async () => valuesOf(fields, await resource.read());
-  return page(
+  return page([
     h(
       "div",
       { class: "narrow" },
@@ -62,7 +63,8 @@ export async function view(context) {
       }),
       area === "emails" && testMail(api),
     ),
-  );
+    area === "sessions" && (await signingKeys(context)),
+  ]);
 }
 
 /** A form that sends a test email through the mail server entered in it. */

@@ -114,9 +114,10 @@ impl RsaKeys {
         Self { keys }
     }
 
-    /// The key that signs now; `None` if the project has no keys.
+    /// The key that signs now; `None` if the project has no keys. The clock of this process may be
+    /// behind that of the process which made the first key.
     pub fn signing(&self, now: Timestamp) -> Option<&RsaKey> {
-        self.keys.iter().rev().find(|key| key.signs_from <= now)
+        self.keys.iter().rev().find(|key| key.signs_from <= now).or(self.keys.first())
     }
 
     /// The keys that verifiers should know now, oldest first.
@@ -186,4 +187,51 @@ pub struct SigningKeyView {
     /// When the key leaves the key set, in milliseconds since the Unix epoch; `null` if it has no
     /// successor.
     pub retires_at_millis: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn key(n: &str) -> (RsaPublicKey, SealedText) {
+        (serde_json::from_value(json!({ "n": n, "e": "AQAB" })).expect("a key"), SealedText::from_text(String::new()))
+    }
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hours)
+    }
+
+    fn with(keys: &RsaKeys, n: &str, replacement: Replacement, hours: i64) -> RsaKeys {
+        let (public, private) = key(n);
+        keys.with(public, private, replacement, at(hours))
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_signs_with_the_first_key() {
+        let keys = with(&RsaKeys::default(), "one", Replacement::Gradual, 1);
+        let ids = |hours| keys.signing(at(hours)).map(|key| key.public.id());
+        assert_eq!(ids(0), ids(1));
+        assert!(ids(0).is_some() && RsaKeys::default().signing(at(0)).is_none());
+    }
+
+    #[test]
+    fn a_key_is_published_three_hours_longer_than_its_tokens_are_signed() {
+        let keys = with(&with(&RsaKeys::default(), "one", Replacement::Gradual, 0), "two", Replacement::Gradual, 10);
+        let published = |hours| keys.published(at(hours)).count();
+        assert_eq!([10, 13, 15, 16].map(published), [2, 2, 2, 1]);
+        let third = with(&keys, "three", Replacement::Gradual, 14);
+        assert_eq!((third.stored().len(), third.published(at(16)).count()), (3, 2));
+        assert_eq!(with(&third, "four", Replacement::Immediate, 15).stored().len(), 1);
+    }
+
+    #[test]
+    fn a_key_that_does_not_sign_yet_is_replaced_only_at_once() {
+        let keys = with(&with(&RsaKeys::default(), "one", Replacement::Gradual, 0), "two", Replacement::Gradual, 10);
+        assert_eq!(keys.admit(Replacement::Gradual, at(12)), Err(TooNew { until: at(13) }));
+        assert_eq!(keys.admit(Replacement::Gradual, at(13)), Ok(()));
+        assert_eq!(keys.admit(Replacement::Immediate, at(12)), Ok(()));
+        assert_eq!(keys.admit(Replacement::Immediate, at(10)), Err(TooNew { until: after(at(10), MIN_AGE) }));
+    }
 }

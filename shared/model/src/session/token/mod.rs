@@ -259,19 +259,21 @@ impl Signer {
         let memory = self.memory.as_ref();
         let known = memory.and_then(|memory| memory.claims(token));
         let is_known = known.is_some();
-        let claims = known.map_or_else(|| self.signed(token, now), Ok)?;
+        let (claims, algorithm) = known.map_or_else(|| self.signed(token, now), |claims| Ok((claims, Algorithm::ES256)))?;
         if claims.exp <= now.as_second() {
             return Err(Error::Expired(Box::new(claims)));
         }
-        if let Some(memory) = memory.filter(|_| !is_known) {
+        // An RSA key may be revoked, and verifying with it is cheap, so such tokens are not
+        // remembered.
+        if let Some(memory) = memory.filter(|_| !is_known && algorithm == Algorithm::ES256) {
             memory.keep(token, &claims, now);
         }
         Ok(claims)
     }
 
-    /// The claims of a token with a valid signature; it may have expired. The token's audience
-    /// contains the project, and determines the key and the issuer.
-    fn signed(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
+    /// The claims of a token with a valid signature, and the algorithm; the token may have expired.
+    /// Its audience contains the project, and determines the key and the issuer.
+    fn signed(&self, token: &str, now: Timestamp) -> Result<(Claims, Algorithm), Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
         let audience = Audience::ALL.into_iter().find(|audience| audience.name(&project) == unverified.aud);
@@ -297,7 +299,7 @@ impl Signer {
         let key = key.ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key, &validation).map_err(|_| Error::Unparsable)?.claims;
         let consistent = claims.project_id == project && claims.is_anonymous == (audience == Audience::Anonymous);
-        if consistent { Ok(claims) } else { Err(Error::Unparsable) }
+        if consistent { Ok((claims, header.alg)) } else { Err(Error::Unparsable) }
     }
 
     /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
