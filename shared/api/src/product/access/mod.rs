@@ -15,8 +15,9 @@
 //! | member of the team that owns the project | an admin access token, at any level | project, [`AdminToken::keys`](crate::product::admin_token) |
 //! | the process itself | nothing, at any level ([`Operator`]) | project |
 //!
-//! The same round trip fetches the items that the request names ([`Route::reads`]); only an admin
-//! access token can require a second one ([`crate::product::admin_token`]). If the deployment
+//! The same round trip fetches the items that the request names ([`Route::reads`]). An admin access
+//! token can require a second one ([`crate::product::admin_token`]), and a token signed with an RSA
+//! key that the process has not read requires one before ([`flows::signing_keys`]). If the deployment
 //! permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of
 //! users and teams do not prove access: they are input for an operation that checks them.
 
