@@ -17,9 +17,9 @@
 //!
 //! The same round trip fetches the items that the request names ([`Route::reads`]). An admin access
 //! token can require a second one ([`crate::product::admin_token`]), and a token signed with an RSA
-//! key that the process has not read requires one before ([`flows::signing_keys`]). If the deployment
-//! permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of
-//! users and teams do not prove access: they are input for an operation that checks them.
+//! key that the process has not read requires one before ([`flows::signing_keys`]). If the
+//! deployment permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API
+//! keys of users and teams do not prove access: they are input for an operation that checks them.
 
 mod headers;
 mod proof;
