@@ -51,6 +51,7 @@ const FILES: &[(&str, &str)] = files![
     "texts-emails.js",
     "texts-rules.js",
     "texts-settings.js",
+    "texts-signing-keys.js",
     "texts.js",
     "views/account.js",
     "views/audit-log.js",

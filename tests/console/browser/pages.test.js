@@ -91,7 +91,7 @@ async function lookAt(t, paths) {
       await visited.page.waitForFunction(() => !document.querySelector(".more [role=status]"));
       assert.ok((await visited.page.evaluate(weight)) < MAX_BYTES, `${path} weighs too much`);
       for (const width of [1280, 1024, 768, 360]) {
-        await visited.page.setViewportSize({ width, height: 800 });
+        await visited.page.setViewportSize({ width, height: 700 });
         const where = `${path}, ${colorScheme}, ${width} px`;
         assert.deepEqual(await visited.page.evaluate(misplaced), [], where);
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);

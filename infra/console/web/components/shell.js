@@ -32,10 +32,8 @@ export function sidebar({ to }, current) {
       ),
     ]),
   );
-  // Wide windows show the list whether it is open or not, but tools for accessibility do not know
-  // that.
-  const isWide = matchMedia("(min-width: 900px)").matches;
-  return h("aside", { class: "side" }, h("details", { open: isWide }, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
+  // It scrolls in low windows, so it can have the focus.
+  return h("aside", { class: "side", tabindex: "0" }, h("details", {}, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
 }
 
 export function projectSwitch({ projects, router, projectId }) {

@@ -11,7 +11,6 @@ import { AREAS, bodyOf, described, valuesOf } from "../core/settings.js";
 import { at } from "../core/values.js";
 import { texts as t } from "../texts.js";
 import { settings as words } from "../texts-settings.js";
-import { signingKeys } from "./signing-keys.js";
 
 const PATH = "/internal/projects/current";
 const THEME = "config.email_theme";
@@ -63,7 +62,7 @@ export async function view(context) {
       }),
       area === "emails" && testMail(api),
     ),
-    area === "sessions" && (await signingKeys(context)),
+    area === "sessions" && (await (await import("./signing-keys.js")).section(context)),
   ]);
 }
 

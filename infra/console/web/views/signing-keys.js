@@ -1,13 +1,11 @@
-// The RSA keys of a project, in the settings of its sessions.
+// The RSA keys of a project, in the settings of its sessions. Loaded on demand.
 
 import { confirm } from "../components/dialog.js";
-import { table } from "../components/list.js";
-import { button, empty, heading, id, state, time } from "../components/parts.js";
+import { button, empty, facts, heading, id, state, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
-import { settings } from "../texts-settings.js";
+import { signingKeys as words } from "../texts-signing-keys.js";
 
 const PATH = "/internal/signing-keys";
-const words = settings.signingKeys;
 
 function stateOf(key) {
   if (key.is_signing) return ["done", words.signing];
@@ -15,7 +13,16 @@ function stateOf(key) {
   return ["aside", key.retires_at_millis ? words.previous : words.unused];
 }
 
-export async function signingKeys({ api, refresh }) {
+function keyFacts(key) {
+  return facts(
+    [words.key, id(key.id)],
+    [words.state, state(...stateOf(key))],
+    [words.signsFrom, time(key.signs_from_millis)],
+    [words.retires, time(key.retires_at_millis)],
+  );
+}
+
+export async function section({ api, refresh }) {
   const { keys } = await api.get(PATH);
   const create = async () => {
     const act = () => api.post(PATH, {});
@@ -25,18 +32,12 @@ export async function signingKeys({ api, refresh }) {
     const act = () => api.post(PATH, { revoke_previous: true });
     if (await confirm({ title: words.revoke, text: words.revokeText, act })) await refresh();
   };
-  const columns = [
-    { label: words.key, cell: (key) => id(key.id) },
-    { label: words.state, class: "fit", cell: (key) => state(...stateOf(key)) },
-    { label: words.signsFrom, class: "fit", cell: (key) => time(key.signs_from_millis) },
-    { label: words.retires, class: "fit", cell: (key) => time(key.retires_at_millis) },
-  ];
   return h(
     "section",
     {},
     heading(words.title),
     h("p", { class: "muted" }, words.lead),
-    keys.length ? table({ columns, rows: keys, label: words.title }) : empty(words.none),
+    keys.length ? keys.map(keyFacts) : empty(words.none),
     h(
       "div",
       { class: "buttons" },
