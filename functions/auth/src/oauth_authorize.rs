@@ -112,7 +112,10 @@ pub async fn handle(
     Input { query, path, .. }: Input<IgnoredBody, AuthorizeQuery, ProviderPath>,
 ) -> Result<ProviderRedirect, Error> {
     query.check(ROUTE.path)?;
-    let claims = read_token(&app, &query).await?;
+    if let Some(token) = &query.token {
+        signing_keys::learn(&app, token).await?;
+    }
+    let claims = read_token(&app, &query);
     let (project, items) = look_up(&app, &caller, &query, claims.as_ref().ok().and_then(Option::as_ref)).await?;
     let provider = project.config.oauth_provider(&path.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
@@ -156,12 +159,10 @@ async fn admit<'a>(
     Check::at(app, project, &caller.place, GuardedOperation::OAuth).admit(presented).await.map(Some)
 }
 
-/// The claims of the token in the query, if it has one. An invalid token is reported only once the
-/// client is known.
-async fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Result<Option<Claims>, KnownError>, Error> {
-    let Some(token) = query.token.as_deref().filter(|token| !token.is_empty()) else { return Ok(Ok(None)) };
-    signing_keys::learn(app, token).await?;
-    Ok(app.signer.verify(token, app.clock.now()).map(Some).map_err(token_error))
+/// The claims of the token in the query, if it has one.
+fn read_token(app: &App, query: &AuthorizeQuery) -> Result<Option<Claims>, KnownError> {
+    let token = query.token.as_deref().filter(|token| !token.is_empty());
+    token.map(|token| app.signer.verify(token, app.clock.now()).map_err(token_error)).transpose()
 }
 
 /// Fetches the client's project and the items of the token's user in one round trip, and checks the

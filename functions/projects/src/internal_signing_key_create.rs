@@ -26,7 +26,7 @@ pub const ROUTE: Route = Route::post("projects-internal-signing-key-create", "/a
     .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::SigningKeyTooNew]);
 
-/// The size of a key in bits, as AWS's authorizers require at least.
+/// The size of a key in bits: the smallest that ring signs with.
 const BITS: usize = 2048;
 
 /// A process generates one key at a time, as that keeps a core busy: many administrators must not

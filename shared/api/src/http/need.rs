@@ -17,7 +17,7 @@ pub enum Need {
     /// A function's CPU and price are both proportional to its memory, so with enough memory for a
     /// whole core, a hash takes a fraction of the time at about the same cost.
     Hashing,
-    /// A whole core for another computation that would take many seconds with a part of one.
+    /// A whole core, for other work that would take many seconds on part of one.
     WholeCore,
 }
 

@@ -121,8 +121,8 @@ impl RsaKeys {
     }
 
     /// The keys that verifiers should know now, oldest first.
-    pub fn published(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &RsaKey> {
-        self.keys.iter().enumerate().filter(move |(index, _)| self.retires_at(*index).is_none_or(|end| now < end)).map(|(_, key)| key)
+    pub fn published(&self, now: Timestamp) -> impl Iterator<Item = &RsaKey> {
+        self.with_ends(now).map(|(key, _)| key)
     }
 
     /// The published key with this id.
@@ -135,28 +135,27 @@ impl RsaKeys {
         &self.keys
     }
 
-    /// When a key's publication ends; `None` if it has no successor.
-    fn retires_at(&self, index: usize) -> Option<Timestamp> {
-        self.keys.get(index + 1).map(|next| after(next.signs_from, OVERLAP))
+    /// The published keys, and when their publication ends; `None` for a key without a successor.
+    fn with_ends(&self, now: Timestamp) -> impl Iterator<Item = (&RsaKey, Option<Timestamp>)> {
+        let ends = self.keys.iter().skip(1).map(|next| Some(after(next.signs_from, OVERLAP))).chain([None]);
+        self.keys.iter().zip(ends).filter(move |(_, end)| end.is_none_or(|end| now < end))
     }
 
     /// The keys as an administrator reads them.
     pub fn view(&self, algorithm: TokenAlgorithm, now: Timestamp) -> SigningKeysView {
         let signing = self.signing(now).map(|key| key.public.id());
-        let view = |(index, key): (usize, &RsaKey)| {
-            let retires_at = self.retires_at(index);
-            let is_published = retires_at.is_none_or(|end| now < end);
+        let view = |(key, end): (&RsaKey, Option<Timestamp>)| {
             let id = key.public.id();
-            is_published.then(|| SigningKeyView {
+            SigningKeyView {
                 algorithm: TokenAlgorithm::Rs256,
                 is_signing: algorithm == TokenAlgorithm::Rs256 && signing.as_ref() == Some(&id),
                 id,
                 created_at_millis: key.created_at.as_millisecond(),
                 signs_from_millis: key.signs_from.as_millisecond(),
-                retires_at_millis: retires_at.map(Timestamp::as_millisecond),
-            })
+                retires_at_millis: end.map(Timestamp::as_millisecond),
+            }
         };
-        SigningKeysView { access_token_algorithm: algorithm, keys: self.keys.iter().enumerate().filter_map(view).collect() }
+        SigningKeysView { access_token_algorithm: algorithm, keys: self.with_ends(now).map(view).collect() }
     }
 }
 
