@@ -129,14 +129,14 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, because each locks the target folder, beginning with the
-        # builds that most checks need. All select the workspace, so that dependencies have the same
-        # features.
+        # Builds run one after another, because each locks the target folder, beginning with the one
+        # that most checks need, then the one that the longest check needs. All select the workspace,
+        # so that dependencies have the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
-        Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
-        Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(300, 480)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
+        Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(300, 480)),
         Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(850, 900)),
+        Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
         # Compiles a copy with new operations for many minutes; it finds only mistakes in the
         # generator, which few changes affect.
