@@ -129,9 +129,9 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, because each locks the target folder, beginning with the one
-        # that most checks need, then the one that the longest check needs. All select the workspace,
-        # so that dependencies have the same features.
+        # Builds run one after another, because each locks the target folder, beginning with what most
+        # checks need, and then what the longest one needs. All select the workspace, so that
+        # dependencies have the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
         Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(300, 480)),

@@ -44,6 +44,7 @@ use gateway::service::{Parts, Service};
 use jiff::{SignedDuration, Timestamp};
 use model::content::Content;
 use model::limit::Limits;
+use model::project::own_pages::OwnPages;
 use model::setting::senders::Senders;
 use settings::Settings;
 use wire::id::ProjectId;
@@ -303,6 +304,7 @@ fn copy(keys: &Keys) -> Keys {
 fn settings(limits: Limits) -> Settings {
     Settings {
         api_url: API_URL.to_owned(),
+        own_pages: OwnPages::new(API_URL, None).unwrap(),
         site_url: "https://site.example".to_owned(),
         secret: "a deployment secret for tests alone".to_owned().into(),
         origin_secret: None,

@@ -123,7 +123,7 @@ pub async fn handle(
     if query.scope != "legacy" {
         return Err(KnownError::InvalidScope.into());
     }
-    query.check_urls(&project)?;
+    query.check_urls(&project.redirects(&app.settings.own_pages))?;
     if provider.is_shared() && query.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty()) {
         return Err(KnownError::OauthExtraScopeNotAvailableWithSharedOauthKeys.into());
     }
@@ -185,7 +185,9 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     };
     let key = key_item.map(|key| items.entity::<ApiKey>(&key)).transpose()?.flatten();
     let wrong_key = || KnownError::InvalidPublishableClientKey { project_id: id.to_string(), slip: KeySlip::None };
-    prove_client(Scope { app, project: &project, place: &caller.place }, client_key.is_some(), key.as_ref(), wrong_key).await?;
+    if !caller.is_own_page {
+        prove_client(Scope { app, project: &project, place: &caller.place }, client_key.is_some(), key.as_ref(), wrong_key).await?;
+    }
     counting.settle(early, &items).await?;
     Ok((project, items))
 }

@@ -80,7 +80,7 @@ pub async fn handle(
         return Err(KnownError::CrossDomainSessionMismatch.into());
     }
     for url in [Some(&body.redirect_uri), body.after_callback_redirect_url.as_ref()].into_iter().flatten() {
-        access.project.redirects().check_for_oauth(url)?;
+        access.redirects().check_for_oauth(url)?;
     }
     let refresh_token = app.sealer.seal(&app.entropy, &SessionHandover::owner(project, session_id), &token)?;
     let code = code::new(&app, user.id);

@@ -26,7 +26,6 @@ use serde::Serialize;
 use store::keys::{api_key_key, project_key};
 use store::project::ProjectRow;
 use utoipa::ToSchema;
-use wire::problem::Problems;
 
 use crate::oauth::client::{client_project, prove_client};
 use crate::oauth::device::INTERVAL_SECONDS;
@@ -77,12 +76,11 @@ pub struct DeviceResponse {
 }
 
 /// The page where the user confirms or refuses.
-fn page(project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, KnownError> {
+fn page(app: &App, project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, KnownError> {
+    let own = &app.settings.own_pages;
     match wanted {
-        Some(url) => project.redirects().check(&url).map(|()| url).map_err(Into::into),
-        None => project.config.handler_page("cli-auth-confirm").ok_or_else(|| {
-            ROUTE.schema_error(&Problems::one("body.verification_uri", "is required: the project has no trusted domain without a wildcard"))
-        }),
+        Some(url) => project.redirects(own).check(&url).map(|()| url).map_err(Into::into),
+        None => Ok(project.handler_page("cli-auth-confirm", own)),
     }
 }
 
@@ -107,7 +105,7 @@ pub async fn handle(
     counting.settle(early, &items).await?;
     let key: Option<ApiKey> = key_key.map(|key| items.entity(&key)).transpose()?.flatten();
     prove_client(Scope { app: &app, project: &project, place: &caller.place }, secret.is_some(), key.as_ref(), invalid).await?;
-    let page = page(&project, body.verification_uri)?;
+    let page = page(&app, &project, body.verification_uri)?;
 
     let sign_in = CliSignIn::new(None, caller.place, None, app.clock.now());
     let (device_code, user_code) = (Code::new(app.entropy.code()), UserCode::new(app.entropy.typed_code()));

@@ -218,7 +218,7 @@ pub async fn handle(
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::from_client(project_id.clone(), secret.as_ref());
     // A machine's key proves more than a client's, so it is always read.
-    let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
+    let lookup = app.proofs.look_up(claim, grant.is_some() && !caller.is_own_page, app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&items)? else {
         limits::unproved(&app, None, &caller.place).await?;
@@ -230,7 +230,9 @@ pub async fn handle(
         return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);
     };
     limits::by_place(&app, &project.id, Limit::Token, &caller.place).await?;
-    prove_client(scope, secret.is_some(), key, invalid).await?;
+    if !caller.is_own_page {
+        prove_client(scope, secret.is_some(), key, invalid).await?;
+    }
     lookup.remember(&app.proofs, &proof);
     // The exchange does not use the access headers, so the audit trail records a client without a
     // user even if they prove more.

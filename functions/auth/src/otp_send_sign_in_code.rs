@@ -68,7 +68,7 @@ pub async fn handle(
     }
     let claim = access.prefetched.email_claim(project, &body.email).await?;
     may_sign_in(&access.project.config, claim.as_ref())?;
-    access.project.redirects().check(&body.callback_url)?;
+    access.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
     let admitted = Check::new(&access, GuardedOperation::SendSignInCode).admit(body.presented()).await?;
     let is_proved = claim.as_ref().is_some_and(|claim| claim.is_verified);

@@ -77,7 +77,7 @@ pub async fn handle(
     if !project.config.passkeys.enabled {
         return Err(KnownError::PasskeyAuthenticationNotEnabled.into());
     }
-    let mut passkey = register(project, &challenge, &body.credential, app.entropy.uuid().into(), now)
+    let mut passkey = register(project, &app.settings.own_pages, &challenge, &body.credential, app.entropy.uuid().into(), now)
         .map_err(|failed| KnownError::PasskeyRegistrationFailed { message: failed.to_string() })?;
     if let Some(name) = body.name {
         passkey.name = name.0;

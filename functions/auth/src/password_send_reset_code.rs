@@ -57,7 +57,7 @@ pub async fn handle(
     if !access.project.config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
-    access.project.redirects().check(&body.callback_url)?;
+    access.redirects().check(&body.callback_url)?;
     let claim = access.prefetched.email_claim(project, &body.email).await?;
     let now = app.clock.now();
     let exists = claim.is_some();

@@ -65,7 +65,7 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     if let Some(url) = &body.verification_callback_url {
-        access.project.redirects().check(url)?;
+        access.redirects().check(url)?;
     }
     if !config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());

@@ -41,7 +41,7 @@ pub async fn handle(
     Input { body, .. }: Input<SendSignInInvitation>,
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
-    access.project.redirects().check(&body.callback_url)?;
+    access.redirects().check(&body.callback_url)?;
     let recipient = gate::recipient(&access, &body.email, Address::Unproved).await?;
     let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
     let to = Recipients::CustomEmails { emails: vec![body.email] };

@@ -59,7 +59,7 @@ pub async fn handle(
     refuse_anonymous(&access)?;
     refuse_restricted(&access)?;
     let entered = enter(&access.prefetched, &access, body.team_id, &[], &[System::InviteMembers]).await?;
-    access.project.redirects().check(&body.callback_url)?;
+    access.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
     let check = match &access.user {
         Some(user) => Check::for_email(&access, &user.row.user),

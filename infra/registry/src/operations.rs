@@ -13,5 +13,6 @@ pub fn all_operations(register: &mut impl Register) {
     projects_functions::operations(register);
     keys_functions::operations(register);
     webhooks_functions::operations(register);
+    hosted_functions::operations(register);
     edge_functions::operations(register);
 }

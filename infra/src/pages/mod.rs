@@ -30,7 +30,7 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: [render::Source; 13] = templates![
+const TEMPLATES: [render::Source; 12] = templates![
     "console.html.j2",
     "document.html.j2",
     "errors.html.j2",
@@ -43,7 +43,6 @@ const TEMPLATES: [render::Source; 13] = templates![
     "outbox_email.html.j2",
     "parts.html.j2",
     "reference.html.j2",
-    "verification.html.j2",
 ];
 
 /// An entry of the navigation.

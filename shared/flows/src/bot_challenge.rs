@@ -214,7 +214,7 @@ impl<'a> Check<'a> {
             Ok((_, answer)) => serde_json::from_value::<turnstile::Answer>(answer).map_err(|error| error.to_string()),
             Err(fault) => Err(fault.to_string()),
         };
-        let is_trusted = |host: &str| self.project.redirects().trust_host(host);
+        let is_trusted = |host: &str| self.project.redirects(&self.app.settings.own_pages).trust_host(host);
         let reason = match answer.map(|answer| answer.judge(self.operation, is_trusted, self.app.clock.now())) {
             Ok(Ok(())) => return Ok(Verdict::Solved),
             Ok(Err(reason @ Refusal::Token(_))) => {

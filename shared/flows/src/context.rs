@@ -6,6 +6,7 @@ use errors::KnownError;
 use model::limit::Subject;
 use model::place::Place;
 use model::project::Project;
+use model::project::redirect::Rules;
 use model::user::User;
 use model::user::device::DeviceToken;
 use model::user::ownership::{Author, Prover};
@@ -57,6 +58,11 @@ impl Context {
     /// without them after a conflict.
     pub fn table(&self, attempt: u32) -> &Store {
         if attempt == 0 { &self.prefetched } else { &self.app.store }
+    }
+
+    /// The rules for the project's redirects.
+    pub fn redirects(&self) -> Rules<'_> {
+        self.project.redirects(&self.app.settings.own_pages)
     }
 
     /// The current user, or the error that one is required.

@@ -12,6 +12,7 @@ use crypto::password::cost::Cost;
 use crypto::password::hash::Hasher;
 use model::email::Email;
 use model::limit::{Limits, Rule};
+use model::project::own_pages::OwnPages;
 use model::provider::shared::{SHARED, ShareableProvider, SharedClient, SharedClients};
 use model::security_contact::{ContactError, SecurityContact};
 use model::setting::senders::Senders;
@@ -32,6 +33,8 @@ const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00
 pub struct Settings {
     /// The base URL of the product API and of the issuers of tokens, without a trailing slash.
     pub api_url: String,
+    /// Where the service's own pages for users are.
+    pub own_pages: OwnPages,
     /// The base URL of the public content, without a trailing slash.
     pub site_url: String,
     /// The deployment secret; the deployment's own keys are derived from it.
@@ -91,6 +94,7 @@ impl Settings {
             None => api_url.clone(),
         };
         let settings = Self {
+            own_pages: own_pages(&api_url)?,
             senders: senders(&api_url, "")?,
             mails_per_hour: mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("200"))?,
             trust_viewer_headers: false,
@@ -120,6 +124,12 @@ impl Settings {
     pub fn with_security_contact(self) -> Result<Self, Error> {
         Ok(Self { security_contact: security_contact(variable)?, ..self })
     }
+}
+
+/// Where the service's own pages for users are (`GATELET_HOSTED_DOMAIN`).
+pub fn own_pages(api_url: &str) -> Result<OwnPages, Error> {
+    let domain = variable("GATELET_HOSTED_DOMAIN");
+    OwnPages::new(api_url, domain.as_deref()).map_err(|_| Error::InvalidHostedDomain)
 }
 
 /// Whether OAuth issuers, mail servers and webhook endpoints may have private IP addresses

@@ -3,8 +3,7 @@
 use deserr::Deserr;
 use errors::KnownError;
 use flows::literal::{BotChallengePhase, True};
-use model::project::Project;
-use model::project::redirect::RedirectUrl;
+use model::project::redirect::{RedirectUrl, Rules};
 use model::sign_in::authorization::{Purpose, ResponseMode, is_challenge};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -128,13 +127,13 @@ impl AuthorizeQuery {
     }
 
     /// Checks every URL to which the user may be redirected later.
-    pub(crate) fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
+    pub(crate) fn check_urls(&self, rules: &Rules<'_>) -> Result<(), KnownError> {
         let urls = [
             Some(&self.redirect_uri),
             self.error_redirect_uri.as_ref(),
             self.error_redirect_url.as_ref(),
             self.after_callback_redirect_url.as_ref(),
         ];
-        urls.into_iter().flatten().try_for_each(|url| project.redirects().check_for_oauth(url)).map_err(KnownError::from)
+        urls.into_iter().flatten().try_for_each(|url| rules.check_for_oauth(url)).map_err(KnownError::from)
     }
 }

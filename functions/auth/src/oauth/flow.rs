@@ -122,7 +122,7 @@ async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option
 async fn end(scope: Scope<'_>, authorization: &Authorization, state: &SecretString, answer: &ProviderAnswer) -> Response {
     match proceed(scope, authorization, state, answer).await {
         Ok(code) => see_other(code::url(&authorization.redirect_uri, &code, &authorization.state)),
-        Err(error) => refused(scope.project, authorization, error),
+        Err(error) => refused(scope, authorization, error),
     }
 }
 
@@ -136,7 +136,7 @@ async fn proceed(
     if authorization.expires_at <= app.clock.now() {
         return Err(KnownError::OuterOauthTimeout.into());
     }
-    project.redirects().check_for_oauth(&authorization.redirect_uri)?;
+    project.redirects(&app.settings.own_pages).check_for_oauth(&authorization.redirect_uri)?;
     let provider = project.config.oauth_provider(&authorization.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     // An administrator may have changed the provider since the flow began.
@@ -225,8 +225,8 @@ pub(crate) fn fault_error(provider_id: &str, fault: AnswerError) -> KnownError {
 
 /// Sends the user back with the error: to the redirect URI of the flow if it is trusted, otherwise
 /// to the app's error URL. If neither is trusted, the error is the response.
-fn refused(project: &Project, authorization: &Authorization, error: Error) -> Response {
-    let rules = project.redirects();
+fn refused(Scope { app, project, .. }: Scope<'_>, authorization: &Authorization, error: Error) -> Response {
+    let rules = project.redirects(&app.settings.own_pages);
     let urls = [Some(&authorization.redirect_uri), authorization.error_redirect_url.as_ref()];
     let target = urls.into_iter().flatten().find(|url| rules.trust_for_oauth(url));
     let known = error.known();

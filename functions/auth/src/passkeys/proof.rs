@@ -77,7 +77,7 @@ impl PasskeyProof<'_> {
             return Err(KnownError::PasskeyAuthenticationNotEnabled.into());
         }
         let Some(row) = row else { return Err(self.wrong(None, CeremonyRefusal::Unknown).await) };
-        let assertion = match authenticate(project, &challenge, self.response, &row.user) {
+        let assertion = match authenticate(project, &access.app.settings.own_pages, &challenge, self.response, &row.user) {
             Ok(assertion) => assertion,
             Err(failed) => return Err(self.wrong(Some(&row.user), failed).await),
         };

@@ -28,7 +28,7 @@ pub(crate) async fn send<L>(
     if access.level == Level::Client && user.is_anonymous && !access.project.config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());
     }
-    access.project.redirects().check(callback)?;
+    access.redirects().check(callback)?;
     let began = user.began_with(channel);
     let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::for_email(access, user) };
     let admitted = check.admit(presented).await?;

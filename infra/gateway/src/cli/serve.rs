@@ -279,6 +279,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     };
     Ok(Settings {
         site_url: site_url(&api_url)?,
+        own_pages: settings::own_pages(&api_url)?,
         senders: settings::senders(&api_url, "*")?,
         mails_per_hour: settings::mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("off"))?,
         development: api_url.starts_with("http:"),

@@ -119,6 +119,7 @@ impl Tools {
     pub(super) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {
+            own_pages: settings::own_pages(&url)?,
             senders: settings::senders(&url, "*")?,
             site_url: url.clone(),
             api_url: url,

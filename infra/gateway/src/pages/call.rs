@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator, or of a stranger. Pages change
-//! project data only in this way, so the API's rules apply.
+//! Calls operations in this process on behalf of the operator. Pages change project data only in
+//! this way, so the API's rules apply.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -24,12 +24,6 @@ impl Call {
     pub(super) fn new(method: &str, path: &str, level: Level, project: &str) -> Self {
         let request = Request::builder().method(method).uri(path).header("x-service-access-type", level.name());
         Self(request.extension(Operator).header("x-service-project-id", project).body(Body::empty()).unwrap_or_default())
-    }
-
-    /// The call without the operator's rights, for a page that is open to everyone.
-    pub(super) fn of_a_stranger(mut self) -> Self {
-        self.0.extensions_mut().remove::<Operator>();
-        self
     }
 
     pub(super) fn with_body(mut self, body: &Value) -> Self {

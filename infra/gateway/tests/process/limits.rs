@@ -44,6 +44,7 @@ fn function(first: &Gateway) -> Router {
     let settings = Settings {
         mails_per_hour: None,
         api_url: "http://localhost:9000".to_owned(),
+        own_pages: settings::own_pages("http://localhost:9000").unwrap(),
         site_url: "http://localhost:9000".to_owned(),
         secret: "a deployment secret for tests alone".to_owned().into(),
         origin_secret: None,

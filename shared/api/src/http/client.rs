@@ -34,6 +34,11 @@ impl Default for PeerAddress {
     }
 }
 
+/// An extension that marks requests that the service's own pages for users make within the process.
+/// They need no client key. Requests from outside cannot carry it.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnPage;
+
 /// The caller of an operation that requires no access.
 #[derive(Clone)]
 pub struct Caller {
@@ -42,6 +47,8 @@ pub struct Caller {
     /// The token of a remembered device, which stands in for the second factor; `None` if it is
     /// absent or malformed.
     pub device: Option<DeviceToken>,
+    /// Whether the service's own pages make the request ([`OwnPage`]).
+    pub is_own_page: bool,
 }
 
 impl FromRequestParts<App> for Caller {
@@ -56,7 +63,7 @@ impl Caller {
     /// The caller of a request.
     pub fn read(parts: &Parts, settings: &Settings) -> Self {
         let device = header(&parts.headers, "device-token").ok().flatten().and_then(DeviceToken::parse);
-        Self { place: place(parts, settings), device }
+        Self { place: place(parts, settings), device, is_own_page: parts.extensions.get::<OwnPage>().is_some() }
     }
 }
 

@@ -202,6 +202,7 @@ pub(crate) mod tests {
     fn settings(api_url: &str, stage: Option<&str>) -> Settings {
         Settings {
             api_url: api_url.to_owned(),
+            own_pages: model::project::own_pages::OwnPages::new(api_url, None).expect("pages"),
             site_url: "https://site.test".to_owned(),
             secret: "a deployment secret of some length".to_owned().into(),
             origin_secret: None,

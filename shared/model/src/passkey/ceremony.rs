@@ -15,6 +15,7 @@ use crate::passkey::aaguid;
 use crate::passkey::challenge::Challenge;
 use crate::passkey::relying_party::OriginRefusal;
 use crate::project::Project;
+use crate::project::own_pages::OwnPages;
 use crate::project::passkeys::UserVerification;
 use crate::text::bytes::Bytes;
 use crate::user::User;
@@ -107,14 +108,16 @@ pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
 }
 
 /// Checks the flags and the page's origin, and returns the response's relying party id.
-fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, CeremonyRefusal> {
+fn relying_party(project: &Project, own: &OwnPages, origin: &str, data: &AuthenticatorData) -> Result<String, CeremonyRefusal> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
-    Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())
+    Ok(data.relying_party(&project.relying_parties(origin, own)?)?.to_owned())
 }
 
-/// Verifies the response of a registration, and returns the new passkey.
+/// Verifies the response of a registration, and returns the new passkey. `own` are the service's own
+/// pages, where passkeys can be used, too.
 pub fn register(
     project: &Project,
+    own: &OwnPages,
     challenge: &Challenge,
     response: &Value,
     id: PasskeyId,
@@ -123,7 +126,7 @@ pub fn register(
     let Response { id: credential_id, response, .. } = Response::<Attestation>::read(response)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
     let data = from_attestation_object(&response.attestation_object.0)?;
-    let rp_id = relying_party(project, &client.origin, &data)?;
+    let rp_id = relying_party(project, own, &client.origin, &data)?;
     let credential = data.credential.as_ref().filter(|credential| credential.id == credential_id.0).ok_or(CeremonyRefusal::Malformed)?;
     let aaguid = Uuid::from_bytes(credential.aaguid);
     let transports =
@@ -153,7 +156,13 @@ pub fn register(
 /// refuses a response with a changed flag. But updates of password managers have changed it, and a
 /// refusal would permanently lock out the user of such a passkey. The signature covers the flag, so
 /// only the holder of the key can change it, and the new value is recorded.
-pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, CeremonyRefusal> {
+pub fn authenticate(
+    project: &Project,
+    own: &OwnPages,
+    challenge: &Challenge,
+    response: &Value,
+    user: &User,
+) -> Result<Assertion, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<AssertionResponse>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {
         return Err(CeremonyRefusal::Unknown);
@@ -161,7 +170,7 @@ pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, 
     let passkey = user.passkey_of(&credential_id.0).ok_or(CeremonyRefusal::Unknown)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Authentication, &challenge.bytes.0)?;
     let data = AuthenticatorData::read(&response.authenticator_data.0)?;
-    if relying_party(project, &client.origin, &data)? != passkey.rp_id {
+    if relying_party(project, own, &client.origin, &data)? != passkey.rp_id {
         return Err(Refusal::WrongRelyingParty.into());
     }
     verify(&passkey.public_key, &response.authenticator_data.0, &response.client_data.0, &response.signature.0)?;

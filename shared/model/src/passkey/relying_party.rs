@@ -8,6 +8,7 @@
 
 use url::{Host, Url};
 
+use crate::project::own_pages::OwnPages;
 use crate::project::redirect::RedirectUrl;
 use crate::project::{Project, ProjectConfig};
 
@@ -20,13 +21,13 @@ impl Project {
     /// The relying party ids of passkeys that may be used on this origin: the page's host, and
     /// those configured in the project. Fails if the origin is not trusted or its host is an IP
     /// address.
-    pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, OriginRefusal> {
+    pub fn relying_parties<'a>(&'a self, origin: &'a str, own: &OwnPages) -> Result<Vec<&'a str>, OriginRefusal> {
         let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
         // A string that merely begins with an origin is not an origin.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
         match (url.url().host(), host) {
-            (Some(Host::Domain(_)), Some(host)) if is_origin && self.redirects().trust(&url) => {
+            (Some(Host::Domain(_)), Some(host)) if is_origin && self.redirects(own).trust_origin(&url) => {
                 Ok([host].into_iter().chain(self.config.passkeys.rp_ids.iter().map(String::as_str)).collect())
             }
             _ => Err(OriginRefusal),

@@ -11,6 +11,7 @@ use wire::id::ProjectId;
 use crate::passkey::ceremony::{CeremonyRefusal, authenticate, register};
 use crate::passkey::challenge::Challenge;
 use crate::project::Project;
+use crate::project::own_pages::OwnPages;
 use crate::project::passkeys::parse_rp_id;
 use crate::project::redirect::TrustedDomain;
 use crate::text::bytes::Bytes;
@@ -18,6 +19,10 @@ use crate::user::User;
 use crate::user::passkey::{Assertion, Passkey, Refusal};
 
 const VECTORS: &str = include_str!("w3c-vectors.json");
+
+fn own() -> OwnPages {
+    OwnPages::new("https://api.example.com", None).expect("pages")
+}
 
 fn project() -> Project {
     let mut project = Project::new(ProjectId::internal(), "Example", Timestamp::UNIX_EPOCH);
@@ -44,7 +49,7 @@ fn registered(vector: &Value) -> Result<Passkey, CeremonyRefusal> {
     let response = json!({ "id": id, "rawId": id, "type": "public-key", "response": {
         "clientDataJSON": encoded(&given["clientDataJSON"]), "attestationObject": encoded(&given["attestationObject"]),
     } });
-    register(&project(), &challenge(&given["challenge"]), &response, Entropy::system().uuid().into(), Timestamp::UNIX_EPOCH)
+    register(&project(), &own(), &challenge(&given["challenge"]), &response, Entropy::system().uuid().into(), Timestamp::UNIX_EPOCH)
 }
 
 fn assertion(vector: &Value, user: &User) -> Value {
@@ -82,7 +87,7 @@ fn the_vectors_of_the_standard_are_accepted_or_refused_as_expected() {
     let supported = supported();
     assert_eq!(supported.len(), 10);
     for (user, vector) in supported {
-        let used = authenticate(&project(), &challenge(&vector["authentication"]["challenge"]), &assertion(&vector, &user), &user);
+        let used = authenticate(&project(), &own(), &challenge(&vector["authentication"]["challenge"]), &assertion(&vector, &user), &user);
         assert_eq!(used.map(|used| used.credential_id.0), Ok(bytes(&vector["registration"]["credential_id"])), "{}", vector["name"]);
     }
 }
@@ -101,15 +106,15 @@ fn fields_that_are_null_or_absent_do_not_matter() {
             let fields = response["response"].as_object_mut().expect("an object");
             fields.remove("userHandle");
             fields.extend(absent.clone().map(|null| ("userHandle".to_owned(), null)));
-            assert!(authenticate(&project(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
+            assert!(authenticate(&project(), &own(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
             // Optional fields, if present, must be correct.
             for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
                 let mut wrong = response.clone();
                 wrong[field] = value;
-                assert_eq!(authenticate(&project(), &challenge, &wrong, &user), Err(CeremonyRefusal::Malformed));
+                assert_eq!(authenticate(&project(), &own(), &challenge, &wrong, &user), Err(CeremonyRefusal::Malformed));
             }
             response["response"]["userHandle"] = json!(URL_SAFE_NO_PAD.encode("somebody else"));
-            assert_eq!(authenticate(&project(), &challenge, &response, &user), Err(CeremonyRefusal::Unknown));
+            assert_eq!(authenticate(&project(), &own(), &challenge, &response, &user), Err(CeremonyRefusal::Unknown));
         }
     }
 }
@@ -126,7 +131,7 @@ fn a_vector_with_any_changed_byte_is_refused() {
                     wrong[at] ^= bit;
                     let mut response = assertion(&vector, &user);
                     response["response"][part] = json!(URL_SAFE_NO_PAD.encode(wrong));
-                    assert!(authenticate(&project(), &challenge, &response, &user).is_err(), "{}: {part}, byte {at}", vector["name"]);
+                    assert!(authenticate(&project(), &own(), &challenge, &response, &user).is_err(), "{}: {part}, byte {at}", vector["name"]);
                 }
             }
         }
@@ -141,7 +146,7 @@ fn a_key_of_one_vector_does_not_verify_another() {
         let mut forged = user.clone();
         forged.passkeys[0].public_key = other.passkeys[0].public_key.clone();
         let challenge = challenge(&vector["authentication"]["challenge"]);
-        assert_eq!(authenticate(&project(), &challenge, &assertion(vector, user), &forged), Err(Wrong::WrongSignature.into()));
+        assert_eq!(authenticate(&project(), &own(), &challenge, &assertion(vector, user), &forged), Err(Wrong::WrongSignature.into()));
     }
 }
 

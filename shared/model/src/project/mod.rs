@@ -14,6 +14,7 @@ pub mod key_set;
 pub mod mail_server;
 mod native_redirect;
 pub mod onboarding;
+pub mod own_pages;
 pub mod passkeys;
 pub mod patch;
 pub mod provider_input;
@@ -41,6 +42,7 @@ use crate::email::notice::Topic;
 use crate::password::{self, length};
 use crate::permission::Rbac;
 use crate::project::onboarding::OnboardingStatus;
+use crate::project::own_pages::OwnPages;
 use crate::project::passkeys::PasskeySettings;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
@@ -223,13 +225,6 @@ impl ProjectConfig {
     pub fn oauth_provider(&self, id: &str) -> Option<&OAuthProvider> {
         self.oauth_providers.iter().find(|provider| provider.id == id)
     }
-
-    /// A page of the project's app on the first trusted domain without a wildcard, for links
-    /// without a URL from the app. `None` if there is no such domain.
-    pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
-        let domain = self.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'))?;
-        RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
-    }
 }
 
 /// What happens when a provider reports another account's sign-in address.
@@ -330,8 +325,16 @@ impl Project {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
-    /// The rules for the project's redirects.
-    pub fn redirects(&self) -> Rules<'_> {
-        Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains }
+    /// A page of the project's app on the first trusted domain without a wildcard, for links without
+    /// a URL from the app. If there is no such domain, the service's own page.
+    pub fn handler_page(&self, name: &str, own: &OwnPages) -> RedirectUrl {
+        let domain = self.config.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'));
+        let of_app = |domain: &TrustedDomain| format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'));
+        domain.and_then(|domain| RedirectUrl::parse(&of_app(domain)).ok()).unwrap_or_else(|| own.page(&self.id, name))
+    }
+
+    /// The rules for the project's redirects; `own` are the service's own pages.
+    pub fn redirects<'a>(&'a self, own: &'a OwnPages) -> Rules<'a> {
+        Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains, own: Some((own, &self.id)) }
     }
 }

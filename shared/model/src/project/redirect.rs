@@ -4,8 +4,10 @@
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_label, has_too_many_wildcards, host_matches};
+use crate::project::own_pages::OwnPages;
 use crate::project::{callback_path, native_redirect};
 
 /// The longest accepted URL, in bytes.
@@ -80,6 +82,12 @@ impl RedirectUrl {
     }
 }
 
+impl From<Url> for RedirectUrl {
+    fn from(url: Url) -> Self {
+        Self(url)
+    }
+}
+
 wire::deserr_from!(RedirectUrl, String, |text| Self::parse(&text));
 
 impl TrustedDomain {
@@ -95,6 +103,8 @@ pub struct Rules<'a> {
     pub allow_localhost: bool,
     /// The trusted domains.
     pub domains: &'a [TrustedDomain],
+    /// The project's pages on this service; `None` for rules without them.
+    pub own: Option<(&'a OwnPages, &'a ProjectId)>,
 }
 
 impl Rules<'_> {
@@ -105,7 +115,14 @@ impl Rules<'_> {
         if !url.username().is_empty() || url.password().is_some() || callback_path::is_of_providers(url) {
             return false;
         }
-        (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
+        let is_own = || self.own.is_some_and(|(pages, project)| pages.has(project, url));
+        (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url)) || is_own()
+    }
+
+    /// Whether pages of this origin, given as text, belong to the project.
+    pub fn trust_origin(&self, origin: &RedirectUrl) -> bool {
+        let text = origin.url().origin().ascii_serialization();
+        self.trust(origin) || self.own.is_some_and(|(pages, project)| pages.is_origin(project, &text))
     }
 
     /// Whether the project trusts this host with any scheme and port.
@@ -113,7 +130,8 @@ impl Rules<'_> {
         let name = ascii_form(name);
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
         let is_of = |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&canonical(host), &name));
-        (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
+        let is_own = || self.own.is_some_and(|(pages, project)| pages.has_host(project, &name));
+        (self.allow_localhost && is_local()) || self.domains.iter().any(is_of) || is_own()
     }
 
     /// Like [`Self::trust`], but also accepts the native apps listed in the project.

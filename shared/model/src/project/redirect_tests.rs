@@ -2,7 +2,7 @@ use crate::project::redirect::*;
 
 fn trusts(pattern: &str, url: &str) -> bool {
     let domains = [TrustedDomain { domain: pattern.to_owned(), handler_path: "/handler".to_owned() }];
-    RedirectUrl::parse(url).is_ok_and(|url| Rules { allow_localhost: false, domains: &domains }.trust(&url))
+    RedirectUrl::parse(url).is_ok_and(|url| Rules { allow_localhost: false, domains: &domains, own: None }.trust(&url))
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_native_app_is_trusted_only_in_oauth_flows_and_only_if_it_is_listed() {
     let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
     let domains = [domain("com.example.app://cb"), domain("stack-auth-mobile-oauth-url:")];
     let url = |text: &str| RedirectUrl::parse(text).expect("a URL");
-    let (none, listed) = (Rules { allow_localhost: true, domains: &[] }, Rules { allow_localhost: false, domains: &domains });
+    let (none, listed) = (Rules { allow_localhost: true, domains: &[], own: None }, Rules { allow_localhost: false, domains: &domains, own: None });
     for app in ["com.example.app://cb?x=1", "stack-auth-mobile-oauth-url://success"].map(url) {
         assert!(listed.trust_for_oauth(&app) && !listed.trust(&app) && !none.trust_for_oauth(&app));
         assert!(none.check_for_oauth(&app).expect_err("a refusal").to_string().contains("com.example.app:/callback"));
@@ -68,21 +68,21 @@ fn a_native_app_is_trusted_only_in_oauth_flows_and_only_if_it_is_listed() {
 fn a_host_is_trusted_at_any_port() {
     let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
     let domains = [domain("https://app.example.com:8443"), domain("https://*.preview.example")];
-    let rules = Rules { allow_localhost: false, domains: &domains };
+    let rules = Rules { allow_localhost: false, domains: &domains, own: None };
     for host in ["app.example.com", "APP.example.com", "one.preview.example"] {
         assert!(rules.trust_host(host), "{host}");
     }
     for host in ["", "example.com", "app.example.com.evil.test", "a.b.preview.example", "localhost", "app.example.com:8443", "127.0.0.1"] {
         assert!(!rules.trust_host(host), "{host}");
     }
-    let local = Rules { allow_localhost: true, domains: &[] };
+    let local = Rules { allow_localhost: true, domains: &[], own: None };
     assert!(["localhost", "app.localhost", "127.0.0.1"].iter().all(|host| local.trust_host(host)));
     assert!(!["localhost.evil.test", "localhost/x", "evil.test"].iter().any(|host| local.trust_host(host)));
 }
 
 #[test]
 fn localhost_is_trusted_by_a_setting() {
-    let rules = |allow_localhost| Rules { allow_localhost, domains: &[] };
+    let rules = |allow_localhost| Rules { allow_localhost, domains: &[], own: None };
     let loopback = ["http://127.0.0.1:1", "http://127.9.9.9", "http://[::1]:51004/cb", "http://[0:0:0:0:0:0:0:1]", "http://2130706433"];
     for url in ["http://localhost:3000/x", "https://app.localhost"].into_iter().chain(loopback) {
         let url = RedirectUrl::parse(url).expect("a URL");
@@ -134,7 +134,7 @@ fn international_domains_match_however_they_are_written() {
     assert!(trusts("https://*.münchen.example", "https://app.xn--mnchen-3ya.example/"));
     assert!(parse_domain("https://mün*.example").is_err(), "no host could match it");
     let domains = [TrustedDomain { domain: "https://münchen.example".to_owned(), handler_path: "/handler".to_owned() }];
-    let rules = Rules { allow_localhost: false, domains: &domains };
+    let rules = Rules { allow_localhost: false, domains: &domains, own: None };
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
@@ -155,7 +155,7 @@ fn a_host_matches_however_its_address_is_written() {
         assert!(parse_domain(pattern).is_ok() && trusts(pattern, url), "{pattern}: {url}");
     }
     let domains = [TrustedDomain { domain: "http://192.168.7:3000".to_owned(), handler_path: "/handler".to_owned() }];
-    assert!(Rules { allow_localhost: false, domains: &domains }.trust_host("192.168.0.7"));
+    assert!(Rules { allow_localhost: false, domains: &domains, own: None }.trust_host("192.168.0.7"));
     for pattern in ["https://app.exa\tmple.com", "https://app.example.com\n", "https://app.example.com:4\r43", "https://*.%61pp.test"] {
         assert!(parse_domain(pattern).is_err(), "{pattern:?}");
     }
@@ -163,7 +163,7 @@ fn a_host_matches_however_its_address_is_written() {
 
 #[test]
 fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
-    let rules = Rules { allow_localhost: true, domains: &[] };
+    let rules = Rules { allow_localhost: true, domains: &[], own: None };
     for url in ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"] {
         let url = RedirectUrl::parse(url).expect("a URL");
         assert!(matches!(rules.check(&url), Err(RedirectRefusal::Scheme { .. })), "{url:?}");
@@ -172,7 +172,7 @@ fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
 
 #[test]
 fn a_rejection_names_only_origin_and_setting() {
-    let rules = Rules { allow_localhost: false, domains: &[] };
+    let rules = Rules { allow_localhost: false, domains: &[], own: None };
     let refusal = |url: &str| rules.check(&RedirectUrl::parse(url).expect("a URL")).expect_err("a refusal").to_string();
     assert_eq!(
         refusal("https://app.example.com/reset?code=secret#token"),

@@ -46,7 +46,7 @@ impl Request<'_> {
         let (project_id, level, slip) = (project.id.to_string(), self.headers.level, self.headers.slip);
         if self.headers.key.is_none() {
             let required = match level {
-                Level::Client if !project.config.require_publishable_client_key => return Ok(()),
+                Level::Client if self.caller.is_own_page || !project.config.require_publishable_client_key => return Ok(()),
                 Level::Client => KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) },
                 Level::Server => KnownError::ServerAuthenticationRequired(slip),
                 Level::Admin => KnownError::AdminAuthenticationRequired(slip),

@@ -67,12 +67,12 @@ impl<'a> Request<'a> {
         Names { parts: self.parts, path: self.path, claims }
     }
 
-    /// Looks up a remembered proof of the claimed level. Requests with an admin access token, or
-    /// with an override key (always refused), neither use nor store a proof.
+    /// Looks up a remembered proof of the claimed level. Requests of the process itself, with an
+    /// admin access token, or with an override key (always refused), neither use nor store a proof.
     pub(super) fn look_up(&self) -> Lookup {
         let headers = &self.headers;
         let claim = Claim { project: headers.project.clone(), level: headers.level, key: headers.key.clone() };
-        let may_remember = !self.is_operator() && headers.admin_token.is_none() && !headers.has_override_key;
+        let may_remember = !self.is_operator() && !self.caller.is_own_page && headers.admin_token.is_none() && !headers.has_override_key;
         self.app.proofs.look_up(claim, may_remember, self.app.clock.now())
     }
 

@@ -1,0 +1,93 @@
+//! What a page answers: a document, a redirect or a file.
+
+use api::http::{Describe, Description};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+/// The answer of a page.
+pub struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+/// The headers of every document. The URL may contain a code, which must not leak to other sites;
+/// the origin alone tells a form's target where the form was.
+const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
+    (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static(
+            "camera=(), geolocation=(), microphone=(), payment=(), publickey-credentials-create=(self), publickey-credentials-get=(self)",
+        ),
+    ),
+];
+
+impl Answer {
+    /// A document with its content security policy.
+    pub(crate) fn document(status: StatusCode, html: String, policy: &str) -> Self {
+        let mut headers = HeaderMap::from_iter(DOCUMENT);
+        // A policy that is not a header's value cannot happen; without one, nothing may load.
+        let policy = HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        Self { status, headers, body: html }
+    }
+
+    /// Sends the browser to another URL, with GET.
+    pub(crate) fn redirect(location: &str) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        match HeaderValue::from_str(location) {
+            Ok(location) => {
+                headers.insert(header::LOCATION, location);
+                Self { status: StatusCode::SEE_OTHER, headers, body: String::new() }
+            }
+            Err(_) => Self { status: StatusCode::BAD_REQUEST, headers, body: String::new() },
+        }
+    }
+
+    /// A file that never changes under its URL.
+    pub(crate) fn file(media: &'static str, body: &'static str) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+        Self { status: StatusCode::OK, headers, body: body.to_owned() }
+    }
+
+    /// JSON for the script of a page.
+    pub(crate) fn json(status: StatusCode, body: &serde_json::Value) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Self { status, headers, body: body.to_string() }
+    }
+
+    /// The answer with these cookies.
+    pub(crate) fn with_cookies(mut self, cookies: impl IntoIterator<Item = String>) -> Self {
+        for cookie in cookies.into_iter().filter_map(|cookie| HeaderValue::from_str(&cookie).ok()) {
+            self.headers.append(header::SET_COOKIE, cookie);
+        }
+        self
+    }
+
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        (self.status, self.headers, self.body).into_response()
+    }
+}
+
+impl Describe for Answer {
+    fn describe(description: &mut Description) {
+        description.text = Some("text/html");
+    }
+}

@@ -1,0 +1,25 @@
+//! Hosted pages: sign-in, account and all others that an app can send its users to instead of
+//! having pages of its own (`/handler/{page}`).
+//!
+//! The pages are a client of the API within the process: each form calls an operation, through the
+//! operation's own layer, with the visitor's address and session ([`visit::call`]). So the rules of
+//! the API (limits, checks, audit log) are the rules of the pages, and no page can do what an app
+//! could not. This is the only area that uses others.
+//!
+//! A page is one document with its style. Every form works without scripts; `pages.js` adds
+//! passkeys, bot challenges and small comforts.
+
+mod answer;
+pub mod page_show;
+pub mod page_submit;
+mod pages;
+mod render;
+mod visit;
+
+use api::http::Register;
+
+/// The operations of this area.
+pub fn operations(register: &mut impl Register) {
+    register.operation(page_show::ROUTE, page_show::handle);
+    register.operation(page_submit::ROUTE, page_submit::handle);
+}

@@ -1,0 +1,86 @@
+//! The pages. Each has a function that shows it and, if it has a form, one that takes the form.
+
+mod device;
+mod invitation;
+mod links;
+mod notice;
+mod onboarding;
+mod passkey;
+mod password;
+mod provider;
+mod second_factor;
+mod sign_in;
+mod sign_out;
+mod sign_up;
+mod signed_in;
+mod ways;
+
+use http::StatusCode;
+
+use crate::answer::Answer;
+use crate::render::{SCRIPT, failure, script_name};
+use crate::visit::Visit;
+use crate::visit::fields::Fields;
+
+/// Shows a page.
+pub(crate) async fn show(visit: &mut Visit) -> Answer {
+    match visit.page.as_str() {
+        "sign-in" => sign_in::show(visit),
+        "sign-up" => sign_up::show(visit),
+        "forgot-password" => password::show_forgot(visit),
+        "password-reset" => password::show_reset(visit),
+        "email-verification" => links::show_verification(visit),
+        "magic-link-callback" => links::show_magic_link(visit),
+        "mfa" => Answer::redirect(&visit.place.url("sign-in", &visit.way_back())),
+        "sign-out" => sign_out::show(visit),
+        "team-invitation" => invitation::show(visit).await,
+        "cli-auth-confirm" => device::show(visit).await,
+        "onboarding" => onboarding::show(visit),
+        "oauth-start" => provider::start(visit).await,
+        "oauth-callback" => provider::finish(visit).await,
+        "error" => provider::show_error(visit),
+        page if page == script_name() => Answer::file("text/javascript; charset=utf-8", SCRIPT),
+        _ => missing(visit),
+    }
+}
+
+/// Takes a page's form.
+pub(crate) async fn submit(visit: &mut Visit) -> Answer {
+    if !visit.is_own_form() {
+        return again(visit).await;
+    }
+    match visit.page.as_str() {
+        "sign-in" => sign_in::submit(visit).await,
+        "sign-up" => sign_up::submit(visit).await,
+        "forgot-password" => password::submit_forgot(visit).await,
+        "password-reset" => password::submit_reset(visit).await,
+        "email-verification" => links::submit_verification(visit).await,
+        "magic-link-callback" => links::submit_magic_link(visit).await,
+        "mfa" => second_factor::submit(visit).await,
+        "sign-out" => sign_out::submit(visit).await,
+        "team-invitation" => invitation::submit(visit).await,
+        "cli-auth-confirm" => device::submit(visit).await,
+        "onboarding" => onboarding::submit(visit).await,
+        "oauth-start" => provider::start(visit).await,
+        _ => missing(visit),
+    }
+}
+
+/// Shows a page again instead of taking a form that is not this browser's: the session of another
+/// tab has begun or ended, cookies are blocked, or another site sent the form.
+async fn again(visit: &mut Visit) -> Answer {
+    visit.problem = Some(visit.text("common.expired_form"));
+    let answer = Box::pin(show(visit)).await;
+    answer.with_status(StatusCode::FORBIDDEN)
+}
+
+fn missing(visit: &Visit) -> Answer {
+    failure(&visit.app, visit.language, StatusCode::NOT_FOUND, "not_found")
+}
+
+impl Visit {
+    /// The part of the query that leads back to the app.
+    pub(crate) fn way_back(&self) -> Fields {
+        self.query.only(&crate::visit::way_back::WayBack::FIELDS)
+    }
+}

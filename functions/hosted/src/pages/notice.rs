@@ -1,0 +1,84 @@
+//! Pages that only say or ask something.
+
+use http::StatusCode;
+use minijinja::{Value, context};
+
+use crate::answer::Answer;
+use crate::visit::Visit;
+use crate::visit::call::Reply;
+
+/// A page with a title, texts, buttons and links.
+pub(super) struct Notice<'a> {
+    visit: &'a Visit,
+    title: String,
+    texts: Vec<String>,
+    shown_code: Option<String>,
+    problem: Option<String>,
+    hidden: Vec<(&'static str, String)>,
+    buttons: Vec<Value>,
+    links: Vec<Value>,
+    status: StatusCode,
+}
+
+impl<'a> Notice<'a> {
+    pub(super) fn new(visit: &'a Visit, title: impl Into<String>) -> Self {
+        let problem = visit.problem.clone();
+        Self {
+            visit,
+            title: title.into(),
+            texts: Vec::new(),
+            shown_code: None,
+            problem,
+            hidden: Vec::new(),
+            buttons: Vec::new(),
+            links: Vec::new(),
+            status: StatusCode::OK,
+        }
+    }
+
+    pub(super) fn text(mut self, text: impl Into<String>) -> Self {
+        self.texts.push(text.into());
+        self
+    }
+
+    pub(super) fn code(self, code: &str) -> Self {
+        Self { shown_code: Some(code.to_owned()), ..self }
+    }
+
+    /// Shows why an operation refused.
+    pub(super) fn refused(self, reply: &Reply) -> Self {
+        Self { problem: Some(self.visit.error_text(reply)), status: reply.status, ..self }
+    }
+
+    pub(super) fn hidden(mut self, name: &'static str, value: &str) -> Self {
+        self.hidden.push((name, value.to_owned()));
+        self
+    }
+
+    /// A button that posts `action`.
+    pub(super) fn button(mut self, action: &'static str, text: impl Into<String>) -> Self {
+        self.buttons.push(context! { value => action, text => text.into() });
+        self
+    }
+
+    pub(super) fn link(mut self, page: &str, text: impl Into<String>) -> Self {
+        let href = self.visit.place.path(page, &self.visit.way_back());
+        self.links.push(context! { href => href, text => text.into() });
+        self
+    }
+
+    pub(super) fn answer(self) -> Answer {
+        let action = self.visit.place.path(&self.visit.page, &self.visit.way_back());
+        let values = context! {
+            title => self.title,
+            texts => self.texts,
+            shown_code => self.shown_code,
+            problem => self.problem,
+            hidden => self.hidden,
+            buttons => self.buttons,
+            links => self.links,
+            action => action,
+        };
+        self.visit.document("notice", values).status(self.status).answer()
+    }
+}

@@ -1,0 +1,40 @@
+//! Passkeys, as the script of the pages uses them: it asks for a challenge, and sends the answer of
+//! the authenticator with a form.
+
+use auth_functions::{passkey_initiate_authentication, passkey_sign_in};
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::pages::{sign_in, signed_in};
+use crate::visit::Visit;
+use crate::visit::call::Call;
+
+/// The options of a challenge, as JSON for the script.
+pub(super) async fn begin(visit: &Visit) -> Answer {
+    let mut body = json!({});
+    if let Some(attempt) = visit.form.get("attempt") {
+        body["attempt_code"] = json!(attempt);
+    }
+    if visit.form.get("mediation") == Some("conditional") {
+        body["mediation"] = json!("conditional");
+    }
+    if let Some(id) = visit.project.config.passkeys.rp_ids.iter().find(|id| visit.place.is_below(id)) {
+        body["rp_id"] = json!(id);
+    }
+    let call = Call::with(body).anonymous();
+    let reply = visit.call(passkey_initiate_authentication::ROUTE, passkey_initiate_authentication::handle, call).await;
+    Answer::json(reply.status, &reply.body)
+}
+
+pub(super) async fn sign_in(visit: &mut Visit) -> Answer {
+    let response = serde_json::from_str::<Value>(visit.form.text("passkey")).unwrap_or_default();
+    let body = json!({ "code": visit.form.text("passkey_code"), "authentication_response": response });
+    let reply = visit.call(passkey_sign_in::ROUTE, passkey_sign_in::handle, Call::with(body).anonymous()).await;
+    match signed_in::take(visit, reply, "passkey").await {
+        Ok(answer) => answer,
+        Err(reply) => {
+            visit.problem = Some(visit.error_text(&reply));
+            sign_in::show(visit)
+        }
+    }
+}

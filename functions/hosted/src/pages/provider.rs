@@ -1,0 +1,137 @@
+//! Signing in with a provider: `oauth-start` sends the visitor to the provider, `oauth-callback` is
+//! where they come back with an authorization code of this service.
+//!
+//! The state and the PKCE verifier of a flow are in a sealed cookie of the pages' host, so only the
+//! browser that began the flow can end it. The flow itself begins on the API's host, to whose
+//! callback the provider answers.
+
+use auth_functions::{oauth_authorize, oauth_token};
+use http::header;
+use jiff::SignedDuration;
+use model::sign_in::authorization::challenge;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::pages::notice::Notice;
+use crate::pages::{signed_in, ways};
+use crate::visit::Visit;
+use crate::visit::call::{Call, Reply};
+use crate::visit::fields::Fields;
+use crypto::seal::SealedText;
+
+/// How long a flow may take.
+const LIFE: SignedDuration = SignedDuration::from_mins(10);
+
+/// What the browser keeps of a flow.
+#[derive(Serialize, Deserialize)]
+struct Flow {
+    state: String,
+    verifier: String,
+    /// The way in which the visitor signs in.
+    way: String,
+    /// The query that leads back to the app, or the page of this service to go on with.
+    back: String,
+}
+
+impl Flow {
+    fn owner(visit: &Visit) -> String {
+        format!("hosted-flow/{}", visit.project.id)
+    }
+
+    /// A new flow, kept in the browser; `None` if it cannot be sealed.
+    fn begin(visit: &Visit, way: &str, back: &str) -> Option<Self> {
+        let code = || visit.app.entropy.code().expose_secret().to_owned();
+        let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned() };
+        let text = SecretString::from(serde_json::to_string(&flow).ok()?);
+        let sealed = visit.app.sealer.seal(&visit.app.entropy, &Self::owner(visit), &text).ok()?;
+        visit.set_cookie(visit.cookies.set_flow(&flow.state, &sealed.into_text(), LIFE));
+        Some(flow)
+    }
+
+    /// The flow of this browser with the state of the query. It ends now.
+    fn take(visit: &Visit) -> Option<Self> {
+        let state = visit.query.get("state")?;
+        let sealed = SealedText::from_text(visit.cookies.flow(state)?.to_owned());
+        let text = visit.app.sealer.open(&Self::owner(visit), &sealed).ok()?;
+        let flow: Self = serde_json::from_str(text.expose_secret()).ok()?;
+        visit.set_cookie(visit.cookies.set_flow(state, "", SignedDuration::ZERO));
+        (flow.state == state).then_some(flow)
+    }
+}
+
+/// `oauth-start?provider=…`: begins a flow. On the pages' host, it keeps the flow in the browser
+/// and goes to the same page on the API's host, which asks the operation for the provider's URL.
+pub(super) async fn start(visit: &Visit) -> Answer {
+    if visit.query.get("state").is_some() {
+        return send(visit).await;
+    }
+    let Some(provider) = visit.query.get("provider") else { return refused(visit, "OTHER") };
+    let Some(flow) = Flow::begin(visit, &format!("provider-{provider}"), &visit.way_back().query()) else { return refused(visit, "OTHER") };
+    let query = Fields::default().with("provider", provider).with("state", &flow.state).with("code_challenge", &challenge(&flow.verifier));
+    let query = query.with("redirect_uri", &visit.place.url("oauth-callback", &Fields::default()));
+    Answer::redirect(&visit.place.url_at_api("oauth-start", query))
+}
+
+/// Sends the browser to the provider, with the cookie that binds the flow to it.
+async fn send(visit: &Visit) -> Answer {
+    let query = [
+        ("client_id", visit.project.id.as_str()),
+        ("client_secret", ways::CLIENT_SECRET),
+        ("redirect_uri", visit.query.text("redirect_uri")),
+        ("scope", "legacy"),
+        ("state", visit.query.text("state")),
+        ("grant_type", "authorization_code"),
+        ("code_challenge", visit.query.text("code_challenge")),
+        ("code_challenge_method", "S256"),
+        ("response_type", "code"),
+    ];
+    let query = query.into_iter().fold(Fields::default(), |query, (name, value)| query.with(name, value));
+    let query = match visit.form.get("bot_challenge_token") {
+        Some(token) => query.with("bot_challenge_token", token).with("bot_challenge_phase", "visible"),
+        None => query,
+    };
+    let call = Call::new().at(visit.query.text("provider")).query(query.query()).anonymous();
+    let reply = visit.call(oauth_authorize::ROUTE, oauth_authorize::handle, call).await;
+    let location = reply.headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
+    match location {
+        Some(location) => {
+            let cookies = reply.headers.get_all(header::SET_COOKIE).into_iter().filter_map(|cookie| cookie.to_str().ok());
+            Answer::redirect(location).with_cookies(cookies.map(str::to_owned).collect::<Vec<_>>())
+        }
+        None => Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer(),
+    }
+}
+
+/// `oauth-callback`: takes the code, or says why there is none.
+pub(super) async fn finish(visit: &mut Visit) -> Answer {
+    let Some(flow) = Flow::take(visit) else { return refused(visit, "OAUTH_STATE_NOT_FOUND") };
+    visit.query = Fields::of_query(&flow.back).or(&visit.query);
+    let Some(code) = visit.query.get("code") else { return show_error(visit) };
+    let body = json!({
+        "grant_type": "authorization_code",
+        "client_id": visit.project.id.as_str(),
+        "client_secret": ways::CLIENT_SECRET,
+        "code": code,
+        "code_verifier": flow.verifier,
+        "redirect_uri": visit.place.url("oauth-callback", &Fields::default()),
+    });
+    let reply: Reply = visit.call(oauth_token::ROUTE, oauth_token::handle, Call::with(body).anonymous()).await;
+    match signed_in::take(visit, reply, &flow.way).await {
+        Ok(answer) => answer,
+        Err(reply) => Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer(),
+    }
+}
+
+/// `error`, and the errors that a provider's flow comes back with.
+pub(super) fn show_error(visit: &Visit) -> Answer {
+    let code = visit.query.get("errorCode").unwrap_or("OTHER").to_owned();
+    refused(visit, &code)
+}
+
+fn refused(visit: &Visit, code: &str) -> Answer {
+    let known = visit.text(&format!("errors.{code}"));
+    let text = if known.is_empty() { visit.text("errors.OTHER") } else { known };
+    Notice::new(visit, visit.text("problem.title")).text(text).link("sign-in", visit.text("common.start_again")).answer()
+}

@@ -1,0 +1,100 @@
+//! `sign-in`: every way that the project has on, and going on as who one already is.
+
+use auth_functions::{otp_send_sign_in_code, otp_sign_in, password_sign_in};
+use http::StatusCode;
+use minijinja::context;
+use model::bot_challenge::GuardedOperation;
+use serde_json::json;
+
+use crate::answer::Answer;
+use crate::pages::{passkey, signed_in, ways};
+use crate::visit::Visit;
+use crate::visit::call::{Call, Reply};
+use crate::visit::cookies::Cookie;
+use crate::visit::fields::Fields;
+use crate::visit::way_back::WayBack;
+
+/// The characters of a code that are in the email; the rest is its nonce.
+const TYPED: usize = 6;
+
+pub(super) fn show(visit: &Visit) -> Answer {
+    form(visit, None)
+}
+
+/// The form, perhaps with the reason why an operation refused it.
+fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
+    let untrusted = WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
+    let problem = visit.problem.clone().or_else(|| visit.general_problem(reply));
+    let values = context! {
+        problem => problem.or(untrusted),
+        problems => visit.field_problems(reply),
+        visitor => visit.visitor_shown(),
+        ways => ways::ways(visit),
+        last => visit.cookies.get(Cookie::Way),
+        email => visit.form.get("email").or_else(|| visit.query.get("login_hint")).unwrap_or_default(),
+        challenge => ways::challenge(visit, GuardedOperation::SendSignInCode, reply),
+    };
+    visit.document("sign_in", values).status(reply.map_or(StatusCode::OK, |reply| reply.status)).answer()
+}
+
+pub(super) async fn submit(visit: &mut Visit) -> Answer {
+    match visit.form.text("action") {
+        "continue" if visit.visitor.is_some() => WayBack::of(visit).go(visit).await,
+        "code" => send_code(visit).await,
+        "enter-code" => enter_code(visit).await,
+        "passkey-begin" => passkey::begin(visit).await,
+        "passkey" => passkey::sign_in(visit).await,
+        _ => password(visit).await,
+    }
+}
+
+async fn password(visit: &mut Visit) -> Answer {
+    let body = json!({ "email": visit.form.text("email").trim(), "password": visit.form.text("password") });
+    let reply = visit.call(password_sign_in::ROUTE, password_sign_in::handle, Call::with(body).anonymous()).await;
+    match signed_in::take(visit, reply, "password").await {
+        Ok(answer) => answer,
+        Err(reply) => form(visit, Some(&reply)),
+    }
+}
+
+/// Sends a code, and asks for it. Also the way to an account that does not exist yet.
+pub(super) async fn send_code(visit: &Visit) -> Answer {
+    let callback = visit.place.url("magic-link-callback", &visit.way_back());
+    let body = json!({ "email": visit.form.text("email").trim(), "callback_url": callback });
+    let call = Call::with(ways::with_solution(visit, body)).anonymous();
+    let reply = visit.call(otp_send_sign_in_code::ROUTE, otp_send_sign_in_code::handle, call).await;
+    match reply.error() {
+        None => ask_for_code(visit, reply.text("nonce"), None),
+        Some(_) => form(visit, Some(&reply)),
+    }
+}
+
+fn ask_for_code(visit: &Visit, nonce: &str, reply: Option<&Reply>) -> Answer {
+    let problem = reply.map(|reply| visit.error_text(reply));
+    let values = context! {
+        email => visit.form.text("email"),
+        nonce => nonce,
+        problem => (),
+        problems => context! { code => problem.unwrap_or_default() },
+        challenge => ways::challenge(visit, GuardedOperation::SendSignInCode, None),
+    };
+    visit.document("code", values).status(reply.map_or(StatusCode::OK, |reply| reply.status)).answer()
+}
+
+async fn enter_code(visit: &mut Visit) -> Answer {
+    let typed: String = visit.form.text("code").chars().filter(char::is_ascii_alphanumeric).take(2 * TYPED).collect();
+    let nonce = visit.form.text("nonce").to_owned();
+    let body = json!({ "code": format!("{}{nonce}", typed.to_ascii_lowercase()) });
+    let reply = visit.call(otp_sign_in::ROUTE, otp_sign_in::handle, Call::with(body).anonymous()).await;
+    match signed_in::take(visit, reply, "code").await {
+        Ok(answer) => answer,
+        Err(reply) => ask_for_code(visit, &nonce, Some(&reply)),
+    }
+}
+
+/// The page to sign in on, for pages that need a visitor: afterwards, the visitor comes back here
+/// with the same query.
+pub(super) fn first(visit: &Visit) -> String {
+    let here = visit.place.path(&visit.page, &visit.query);
+    visit.place.url("sign-in", &Fields::default().with("after_auth_return_to", &here))
+}

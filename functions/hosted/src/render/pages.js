@@ -1,0 +1,125 @@
+// Adds to pages that work without it: passkeys, bot challenges, and small comforts.
+
+const form = (data) => new URLSearchParams(data);
+const token = () => document.querySelector("[name=form_token]")?.value ?? "";
+const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+// Whatever went wrong is read first.
+document.querySelector("[role=alert], [aria-invalid=true]")?.focus();
+
+// A form is sent once. The button stays usable if the page comes back from the browser's cache.
+document.addEventListener("submit", ({ target, submitter }) => {
+  if (submitter?.name) target.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
+  for (const button of target.querySelectorAll("button")) button.disabled = true;
+});
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+/* Passkeys */
+
+async function asked(body) {
+  const answer = await fetch(location.href, { method: "POST", body: form({ form_token: token(), action: "passkey-begin", ...body }) });
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  return answer.json();
+}
+
+/** Sends the answer of an authenticator with a form of the page. */
+function send(page, fields) {
+  const element = Object.assign(document.createElement("form"), { method: "post", action: page });
+  for (const [name, value] of Object.entries({ form_token: token(), action: "passkey", ...fields })) {
+    element.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+  }
+  document.body.append(element);
+  element.submit();
+}
+
+function request({ options_json: options }, mediation, signal) {
+  const allowed = options.allowCredentials?.map((one) => ({ ...one, id: bytes(one.id) }));
+  const rpId = options.rpId && location.hostname.endsWith(options.rpId) ? options.rpId : location.hostname;
+  return navigator.credentials.get({ publicKey: { ...options, rpId, challenge: bytes(options.challenge), allowCredentials: allowed }, mediation, signal });
+}
+
+function answered({ id, rawId, type, response, authenticatorAttachment }) {
+  const parts = { clientDataJSON: response.clientDataJSON, authenticatorData: response.authenticatorData, signature: response.signature };
+  const texts = Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, text(value)]));
+  if (response.userHandle) texts.userHandle = text(response.userHandle);
+  return JSON.stringify({ id, rawId: text(rawId), type, response: texts, authenticatorAttachment, clientExtensionResults: {} });
+}
+
+const place = document.querySelector("[data-passkey]");
+if (place && globalThis.PublicKeyCredential && navigator.credentials) {
+  const page = place.parentElement.querySelector("form")?.action ?? location.href;
+  const extra = place.dataset.attempt ? { attempt: place.dataset.attempt } : {};
+  const factors = document.querySelector("[name=factors]")?.value;
+  let autofill = new AbortController();
+  const use = async (mediation, signal) => {
+    const begun = await asked({ ...extra, ...(mediation && { mediation }) });
+    const credential = await request(begun, mediation, signal);
+    send(page, { ...extra, ...(factors && { factors }), passkey_code: begun.code, passkey: answered(credential) });
+  };
+  place.hidden = false;
+  place.querySelector("button").onclick = async (event) => {
+    autofill.abort();
+    event.target.disabled = true;
+    try {
+      await use();
+    } catch {
+      place.querySelector(".alert")?.remove();
+      const alert = Object.assign(document.createElement("p"), { className: "alert", role: "alert", textContent: place.dataset.failed });
+      place.append(alert);
+      event.target.disabled = false;
+    }
+  };
+  const isOffered = place.dataset.passkey === "sign-in" && document.querySelector("[autocomplete~=webauthn]");
+  if (isOffered && (await PublicKeyCredential.isConditionalMediationAvailable?.())) use("conditional", autofill.signal).catch(() => {});
+}
+
+/* Bot challenges */
+
+const hex = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (digit) => Number.parseInt(digit, 16));
+
+/** Proof of work: the counter for which PBKDF2 of nonce and counter begins with the prefix. */
+async function worked(url) {
+  const challenge = await (await fetch(url)).json();
+  const { cost, salt, nonce, keyPrefix, keyLength } = challenge.parameters;
+  const algorithm = { name: "PBKDF2", hash: "SHA-256", salt: hex(salt), iterations: cost };
+  const [start, length] = [hex(nonce), (keyLength ?? 32) * 8];
+  const derived = async (counter) => {
+    const secret = new Uint8Array(start.length + 4);
+    secret.set(start);
+    new DataView(secret.buffer).setUint32(start.length, counter);
+    const key = await crypto.subtle.importKey("raw", secret, "PBKDF2", false, ["deriveBits"]);
+    return [...new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, length))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  };
+  for (let first = 0; ; first += 64) {
+    const keys = await Promise.all(Array.from({ length: 64 }, (_, index) => derived(first + index)));
+    const found = keys.findIndex((key) => key.startsWith(keyPrefix));
+    if (found >= 0) return btoa(JSON.stringify({ challenge, solution: { counter: first + found, derivedKey: keys[found], time: 0 } }));
+  }
+}
+
+function turnstile(element, key) {
+  return new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src: "https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit" });
+    script.onerror = reject;
+    script.onload = () => globalThis.turnstile.render(element, { sitekey: key, callback: resolve, "error-callback": reject });
+    document.head.append(script);
+  });
+}
+
+for (const element of document.querySelectorAll(".challenge")) {
+  const { provider, key, url, working, done, failed } = element.dataset;
+  const [said, field] = [element.querySelector("p"), element.querySelector("input")];
+  const buttons = [...element.closest("form").querySelectorAll("button")];
+  said.textContent = working;
+  for (const button of buttons) button.disabled = true;
+  (provider === "altcha" ? worked(url) : turnstile(element, key)).then(
+    (solution) => {
+      field.value = solution;
+      said.textContent = done;
+      element.classList.add("done");
+      for (const button of buttons) button.disabled = false;
+    },
+    () => (said.textContent = failed),
+  );
+}

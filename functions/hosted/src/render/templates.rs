@@ -1,0 +1,56 @@
+//! The templates.
+
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
+
+use crate::render::style;
+
+/// The templates by name; each extends `layout`.
+const TEMPLATES: [(&str, &str); 10] = [
+    ("layout", include_str!("templates/layout.html.j2")),
+    ("parts", include_str!("templates/parts.html.j2")),
+    ("sign_in", include_str!("templates/sign_in.html.j2")),
+    ("sign_up", include_str!("templates/sign_up.html.j2")),
+    ("code", include_str!("templates/code.html.j2")),
+    ("mfa", include_str!("templates/mfa.html.j2")),
+    ("password", include_str!("templates/password.html.j2")),
+    ("device", include_str!("templates/device.html.j2")),
+    ("notice", include_str!("templates/notice.html.j2")),
+    ("problem", include_str!("templates/problem.html.j2")),
+];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    if let Ok(syntax) = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.add_filter("fill", fill);
+    environment.add_global("style", Value::from_safe_string(style().to_owned()));
+    for (name, text) in TEMPLATES {
+        // A template that cannot be parsed fails the test that renders all of them.
+        if let Err(error) = environment.add_template(name, text) {
+            tracing::error!(%error, name, "a template cannot be parsed");
+        }
+    }
+    environment
+});
+
+/// Renders a template.
+pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {
+    ENVIRONMENT.get_template(name)?.render(values)
+}
+
+/// Replaces the placeholders of a text (`{name}`) with the values of the keyword arguments.
+fn fill(text: &str, values: minijinja::value::Kwargs) -> Result<String, Error> {
+    let mut filled = text.to_owned();
+    let names: Vec<String> = values.args().map(str::to_owned).collect();
+    for name in names {
+        let value: String = values.get(&name)?;
+        filled = filled.replace(&format!("{{{name}}}"), &value);
+    }
+    Ok(filled)
+}

@@ -1,0 +1,160 @@
+//! Calls of operations, within the process and through the operation's layer: limits, checks, audit
+//! log and errors are those of a request from outside with the visitor's address and session.
+
+use api::http::client::{OwnPage, PeerAddress};
+use api::http::{RequestId, Route, router};
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::handler::Handler;
+use axum::response::IntoResponse as _;
+use flows::App;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use serde_json::Value;
+use tower::ServiceExt as _;
+use wire::level::Level;
+
+use crate::visit::Visit;
+use crate::visit::cookies::Cookie;
+
+/// The maximum size of an answer, in bytes.
+const MAX_BYTES: usize = 4 << 20;
+/// The headers from which an operation learns where a request came from.
+const OF_THE_CALLER: [&str; 10] = [
+    "x-origin-secret",
+    "user-agent",
+    "cloudfront-viewer-address",
+    "cloudfront-viewer-country",
+    "cloudfront-viewer-country-region",
+    "cloudfront-viewer-city",
+    "cloudfront-viewer-latitude",
+    "cloudfront-viewer-longitude",
+    "cloudfront-viewer-time-zone",
+    "accept-language",
+];
+
+/// The answer of an operation.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+/// What a call sends beside the visitor's session.
+#[derive(Default)]
+pub(crate) struct Call {
+    /// The values of the path's parameters, in order.
+    path: Vec<String>,
+    query: String,
+    body: Option<Value>,
+    /// Whether the refresh token is sent, too.
+    has_token: bool,
+    is_anonymous: bool,
+}
+
+impl Call {
+    /// A call without a body.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// A call with this body.
+    pub(crate) fn with(body: Value) -> Self {
+        Self { body: Some(body), ..Self::default() }
+    }
+
+    /// Sets the next parameter of the path.
+    pub(crate) fn at(mut self, parameter: &str) -> Self {
+        self.path.push(parameter.to_owned());
+        self
+    }
+
+    pub(crate) fn query(self, query: String) -> Self {
+        Self { query, ..self }
+    }
+
+    /// Sends the refresh token, too.
+    pub(crate) fn with_token(self) -> Self {
+        Self { has_token: true, ..self }
+    }
+
+    /// Leaves the visitor's session out: a sign-in begins another one.
+    pub(crate) fn anonymous(self) -> Self {
+        Self { is_anonymous: true, ..self }
+    }
+
+    fn uri(&self, route: &Route) -> String {
+        let mut parameters = self.path.iter();
+        let segment = |segment: &str| match segment.starts_with('{') {
+            true => url::form_urlencoded::byte_serialize(parameters.next().map_or("", String::as_str).as_bytes()).collect(),
+            false => segment.to_owned(),
+        };
+        let path = route.path.split('/').map(segment).collect::<Vec<String>>().join("/");
+        if self.query.is_empty() { path } else { format!("{path}?{}", self.query) }
+    }
+}
+
+impl Reply {
+    /// The code of the error; `None` for a success.
+    pub(crate) fn error(&self) -> Option<&str> {
+        if self.status.is_success() || self.status.is_redirection() { None } else { self.body["code"].as_str().or(Some("INTERNAL_ERROR")) }
+    }
+
+    /// A text of the body.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.body[name].as_str().unwrap_or_default()
+    }
+
+    /// A text of the error's details.
+    pub(crate) fn detail(&self, name: &str) -> &str {
+        self.body["details"][name].as_str().unwrap_or_default()
+    }
+}
+
+impl Visit {
+    /// Calls an operation.
+    pub(crate) async fn call<H, T>(&self, route: Route, handler: H, call: Call) -> Reply
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
+        *request.uri_mut() = call.uri(&route).parse().unwrap_or_default();
+        let headers = request.headers_mut();
+        for name in OF_THE_CALLER {
+            if let (Ok(name), Some(value)) = (HeaderName::try_from(name), self.parts.headers.get(name)) {
+                headers.insert(name, value.clone());
+            }
+        }
+        let token = if call.is_anonymous { None } else { self.access_token() };
+        let refresh_token = self.refresh_token().filter(|_| call.has_token);
+        let device = self.cookies.get(Cookie::Device);
+        let of_session = [("x-service-access-token", token.as_deref()), ("x-service-refresh-token", refresh_token)];
+        let others = [
+            ("x-service-access-type", Some(Level::Client.name())),
+            ("x-service-project-id", Some(self.project.id.as_str())),
+            ("x-service-device-token", device),
+            ("x-service-allow-anonymous-user", Some("true")),
+        ];
+        for (name, value) in of_session.into_iter().chain(others) {
+            if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+        if let Some(body) = call.body {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            *request.body_mut() = Body::from(body.to_string());
+        }
+        let (of_request, outer) = (request.extensions_mut(), &self.parts.extensions);
+        of_request.insert(OwnPage);
+        of_request.insert(outer.get::<PeerAddress>().copied().unwrap_or_default());
+        if let Some(id) = outer.get::<RequestId>() {
+            of_request.insert(id.clone());
+        }
+        let operation = router(&self.app, route, handler).with_state::<()>(self.app.clone());
+        let (parts, body) = operation.oneshot(request).await.into_response().into_parts();
+        let body = to_bytes(body, MAX_BYTES).await.unwrap_or_default();
+        Reply { status: parts.status, headers: parts.headers, body: serde_json::from_slice(&body).unwrap_or_default() }
+    }
+}

@@ -1,0 +1,108 @@
+//! The cookies of the pages, each for one project. Only the host that set one gets it back, over
+//! TLS, and never a script (`__Host-`, RFC 6265bis §4.1.3.2). In development, without TLS, they
+//! have neither prefix nor `Secure`, which some browsers would refuse.
+
+use http::{HeaderMap, header};
+use jiff::SignedDuration;
+use wire::id::ProjectId;
+
+/// A cookie of the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cookie {
+    /// The refresh token of the visitor's session.
+    Session,
+    /// A random text to which the tokens of forms are bound.
+    Browser,
+    /// The token of a remembered device, which stands in for the second factor.
+    Device,
+    /// The way that was used for the last sign-in.
+    Way,
+}
+
+impl Cookie {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Browser => "browser",
+            Self::Device => "device",
+            Self::Way => "way",
+        }
+    }
+}
+
+/// The cookies of a request for a project's pages, and how new ones are written.
+#[derive(Debug)]
+pub(crate) struct Cookies {
+    sent: Vec<(String, String)>,
+    project: ProjectId,
+    is_secure: bool,
+}
+
+impl Cookies {
+    pub(crate) fn read(headers: &HeaderMap, project: &ProjectId, is_secure: bool) -> Self {
+        let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+        let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        Self { sent: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(), project: project.clone(), is_secure }
+    }
+
+    /// The value of a cookie, unless it is empty.
+    pub(crate) fn get(&self, cookie: Cookie) -> Option<&str> {
+        self.find(&self.name(cookie.name()))
+    }
+
+    /// The cookie of a flow that leaves the pages and comes back, by its state.
+    pub(crate) fn flow(&self, state: &str) -> Option<&str> {
+        self.find(&self.name(&flow_name(state)))
+    }
+
+    /// Sets a cookie for this long; without a duration, until the browser is closed.
+    pub(crate) fn set(&self, cookie: Cookie, value: &str, life: Option<SignedDuration>) -> String {
+        self.written(cookie.name(), value, life)
+    }
+
+    pub(crate) fn set_flow(&self, state: &str, value: &str, life: SignedDuration) -> String {
+        self.written(&flow_name(state), value, Some(life))
+    }
+
+    fn find(&self, name: &str) -> Option<&str> {
+        self.sent.iter().find(|(sent, _)| sent == name).map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    fn name(&self, name: &str) -> String {
+        let prefix = if self.is_secure { "__Host-" } else { "" };
+        format!("{prefix}gatelet-{name}-{}", self.project)
+    }
+
+    fn written(&self, name: &str, value: &str, life: Option<SignedDuration>) -> String {
+        let (name, secure) = (self.name(name), if self.is_secure { "; Secure" } else { "" });
+        let life = life.map(|life| format!("; Max-Age={}", life.as_secs())).unwrap_or_default();
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{life}")
+    }
+}
+
+/// A state is a secret of the flow, so the name of its cookie has only its beginning.
+fn flow_name(state: &str) -> String {
+    format!("flow-{}", state.chars().take(8).filter(char::is_ascii_alphanumeric).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn cookies(sent: &'static str, is_secure: bool) -> Cookies {
+        let headers = HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static(sent))]);
+        Cookies::read(&headers, &ProjectId::internal(), is_secure)
+    }
+
+    #[test]
+    fn a_cookie_belongs_to_one_project_and_one_host() {
+        let secure = cookies("a=b; __Host-gatelet-session-internal=token; gatelet-browser-internal=x", true);
+        assert_eq!((secure.get(Cookie::Session), secure.get(Cookie::Browser)), (Some("token"), None));
+        assert_eq!(cookies("gatelet-session-internal=token", false).get(Cookie::Session), Some("token"));
+        assert_eq!(cookies("gatelet-session-other=token; gatelet-session-internal=", false).get(Cookie::Session), None);
+        let set = secure.set(Cookie::Session, "token", Some(SignedDuration::from_secs(60)));
+        assert_eq!(set, "__Host-gatelet-session-internal=token; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=60");
+        assert_eq!(cookies("", false).set(Cookie::Way, "otp", None), "gatelet-way-internal=otp; Path=/; HttpOnly; SameSite=Lax");
+    }
+}

@@ -1,0 +1,63 @@
+//! The fields of a query or a form.
+
+use serde_json::Value;
+use url::form_urlencoded;
+
+/// The longest value that is kept, in bytes.
+const MAX_VALUE: usize = 16 * 1024;
+
+/// Fields with their values; of repeated ones, the first counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(crate) fn of_query(query: &str) -> Self {
+        Self(form_urlencoded::parse(query.as_bytes()).into_owned().filter(|(_, value)| value.len() <= MAX_VALUE).collect())
+    }
+
+    /// The texts of a parsed form.
+    pub(crate) fn of_form(form: &Value) -> Self {
+        let fields = form.as_object().into_iter().flatten();
+        let texts = fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+        Self(texts.filter(|(_, value)| value.len() <= MAX_VALUE).collect())
+    }
+
+    /// The value of a field; `None` if it is absent or empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The value of a field; empty if it is absent.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// These fields without those with a name in `names`.
+    pub(crate) fn without(&self, names: &[&str]) -> Self {
+        Self(self.0.iter().filter(|(name, _)| !names.contains(&name.as_str())).cloned().collect())
+    }
+
+    /// The fields with a name in `names`.
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
+        Self(self.0.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect())
+    }
+
+    /// These fields, and those of `others` that they lack.
+    pub(crate) fn or(mut self, others: &Self) -> Self {
+        let missing = others.0.iter().filter(|(name, _)| self.get(name).is_none()).cloned().collect::<Vec<_>>();
+        self.0.extend(missing);
+        self
+    }
+
+    /// These fields and one more.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.retain(|(field, _)| field != name);
+        self.0.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The fields as a query.
+    pub(crate) fn query(&self) -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.0).finish()
+    }
+}

@@ -1,0 +1,72 @@
+//! What a page says in the visitor's language: texts, and the reasons of refusals.
+
+use minijinja::{Value, context};
+
+use crate::answer::Answer;
+use crate::visit::Visit;
+use crate::visit::call::Reply;
+
+impl Visit {
+    /// A text of the catalog, by its path.
+    pub(crate) fn text(&self, path: &str) -> String {
+        self.found(path).unwrap_or_default()
+    }
+
+    /// A text of the catalog with its placeholders filled.
+    pub(crate) fn fill(&self, path: &str, values: &[(&str, &str)]) -> String {
+        values.iter().fold(self.text(path), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    }
+
+    fn found(&self, path: &str) -> Option<String> {
+        let found = path.split('.').try_fold(self.language.texts(), |value, name| value.get_attr(name).ok())?;
+        found.as_str().map(str::to_owned)
+    }
+
+    /// Why an operation refused.
+    pub(crate) fn error_text(&self, reply: &Reply) -> String {
+        let code = reply.error().unwrap_or_default();
+        let min = self.project.config.password_min_length.to_string();
+        match code {
+            "SCHEMA_ERROR" if self.has_problem(reply, "email") => self.text("errors.INVALID_EMAIL"),
+            _ => {
+                let known = self.found(&format!("errors.{code}")).unwrap_or_else(|| self.text("errors.OTHER"));
+                known.replace("{min}", &min)
+            }
+        }
+    }
+
+    fn has_problem(&self, reply: &Reply, field: &str) -> bool {
+        let problems = reply.body["details"]["problems"].as_array().into_iter().flatten();
+        let path = format!("body.{field}");
+        problems.filter_map(|problem| problem["path"].as_str()).any(|found| found == path)
+    }
+
+    /// The problems of a form's fields, for a template: where the visitor can mend them.
+    pub(crate) fn field_problems(&self, reply: Option<&Reply>) -> Value {
+        let Some(reply) = reply else { return context! { email => "", password => "" } };
+        let text = self.error_text(reply);
+        let code = reply.error().unwrap_or_default();
+        let of = |is_its: bool| if is_its { text.clone() } else { String::new() };
+        context! {
+            email => of(code == "USER_EMAIL_ALREADY_EXISTS" || self.has_problem(reply, "email")),
+            password => of(code.starts_with("PASSWORD_") && code != "PASSWORD_AUTHENTICATION_NOT_ENABLED" || self.has_problem(reply, "password")),
+        }
+    }
+
+    /// A page that says why an operation refused.
+    pub(crate) fn refusal(&self, reply: &Reply) -> Answer {
+        let values = context! {
+            title => self.text("problem.title"), texts => [self.error_text(reply)], shown_code => (), problem => (), hidden => (), buttons => (),
+            links => [context! { href => self.place.path("sign-in", &self.way_back()), text => self.text("common.start_again") }], action => "",
+        };
+        self.document("notice", values).status(reply.status).answer()
+    }
+
+    /// Why an operation refused, unless a field says so.
+    pub(crate) fn general_problem(&self, reply: Option<&Reply>) -> Option<String> {
+        let problems = self.field_problems(reply);
+        let is_said = |field: &&str| problems.get_attr(field).ok().and_then(|text| text.as_str().map(str::len)).is_some_and(|length| length > 0);
+        let is_of_field = ["email", "password"].iter().any(|field| is_said(field));
+        reply.filter(|_| !is_of_field).map(|reply| self.error_text(reply))
+    }
+}

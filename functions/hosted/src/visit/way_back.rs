@@ -1,0 +1,111 @@
+//! The way back to the app. The query of the first page says where to go after the sign-in, and
+//! every further page carries it along, so nothing is stored.
+//!
+//! An app on another domain gets the session as an authorization code
+//! (`POST /api/v1/auth/oauth/cross-domain/authorize`), if its SDK has sent a state and a PKCE
+//! challenge; without them, the visitor is only sent there. A URL that the project does not trust
+//! is not followed.
+
+use auth_functions::oauth_cross_domain;
+use model::project::redirect::RedirectUrl;
+use serde_json::json;
+use url::Url;
+
+use crate::answer::Answer;
+use crate::visit::Visit;
+use crate::visit::call::Call;
+use crate::visit::fields::Fields;
+
+const RETURN_TO: &str = "after_auth_return_to";
+// The names that the published SDK gives to the parameters of a sign-in on another domain.
+const STATE: &str = "hexclave_cross_domain_state";
+const CHALLENGE: &str = "hexclave_cross_domain_code_challenge";
+const AFTER_CALLBACK: &str = "hexclave_cross_domain_after_callback_redirect_url";
+
+/// Where the visitor came from.
+pub(crate) struct WayBack {
+    /// The URL to return to, absolute or relative to these pages.
+    to: Option<String>,
+    state: Option<String>,
+    challenge: Option<String>,
+    after_callback: Option<String>,
+}
+
+/// Where a way back leads.
+enum Target {
+    /// One of these pages.
+    Own(Url),
+    /// A trusted URL of the app.
+    App(RedirectUrl),
+}
+
+impl WayBack {
+    /// The fields of the query that pages carry along.
+    pub(crate) const FIELDS: [&'static str; 5] = [RETURN_TO, STATE, CHALLENGE, AFTER_CALLBACK, "ui_locales"];
+
+    /// The way back in the query of a visit. What the query lacks may be in the URL to return to:
+    /// the SDK puts it into both.
+    pub(crate) fn of(visit: &Visit) -> Self {
+        let to = visit.query.get(RETURN_TO);
+        let inner = to.and_then(|to| to.split_once('?')).map(|(_, query)| query.split('#').next().unwrap_or_default());
+        let inner = Fields::of_query(inner.unwrap_or_default());
+        let field = |name: &str| visit.query.get(name).or_else(|| inner.get(name)).map(str::to_owned);
+        Self { to: to.map(str::to_owned), state: field(STATE), challenge: field(CHALLENGE), after_callback: field(AFTER_CALLBACK) }
+    }
+
+    fn target(&self, visit: &Visit) -> Option<Target> {
+        let to = self.to.as_deref()?;
+        if let Some(url) = visit.place.own(to) {
+            return Some(Target::Own(url));
+        }
+        let url = RedirectUrl::parse(to).ok()?;
+        let rules = visit.project.redirects(&visit.app.settings.own_pages);
+        rules.trust_for_oauth(&url).then_some(Target::App(url))
+    }
+
+    /// The app's origin, or the scheme of a native app, as a source in the policy for forms.
+    pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
+        let Target::App(url) = self.target(visit)? else { return None };
+        let origin = url.url().origin();
+        Some(if origin.is_tuple() { origin.ascii_serialization() } else { format!("{}:", url.url().scheme()) })
+    }
+
+    /// Whether the query names a URL that must not be followed.
+    pub(crate) fn is_untrusted(&self, visit: &Visit) -> bool {
+        self.to.is_some() && self.target(visit).is_none()
+    }
+
+    /// Sends the visitor, who has just signed in or continues as the same user, back to the app;
+    /// without a way back, to the account. `visit` must know the session.
+    pub(crate) async fn go(self, visit: &Visit) -> Answer {
+        let app = match self.target(visit) {
+            Some(Target::App(app)) => app,
+            Some(Target::Own(url)) => return Answer::redirect(url.as_str()),
+            None => return Answer::redirect(&visit.place.url("account-settings", &Fields::default())),
+        };
+        let (Some(state), Some(challenge)) = (&self.state, &self.challenge) else {
+            return Answer::redirect(app.url().as_str());
+        };
+        let body = json!({
+            "redirect_uri": app.url().as_str(),
+            "state": state,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+            "after_callback_redirect_url": self.after_callback,
+        });
+        let call = Call::with(body).with_token();
+        let reply = visit.call(oauth_cross_domain::ROUTE, oauth_cross_domain::handle, call).await;
+        match reply.error() {
+            None => Answer::redirect(reply.text("redirect_url")),
+            Some(_) => visit.refusal(&reply),
+        }
+    }
+
+    /// Where to go after a sign-out: a page of the app or of this service; `None` to stay.
+    pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
+        Some(match self.target(visit)? {
+            Target::Own(url) => url.into(),
+            Target::App(app) => app.url().as_str().to_owned(),
+        })
+    }
+}
