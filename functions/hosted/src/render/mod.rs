@@ -30,19 +30,26 @@ pub(crate) struct Document<'a> {
     template: &'static str,
     values: Value,
     status: StatusCode,
+    /// The URL of one more image than those of the project.
+    image: Option<&'a str>,
 }
 
 impl<'a> Document<'a> {
     pub(crate) fn new(visit: &'a Visit, template: &'static str, values: Value) -> Self {
-        Self { visit, template, values, status: StatusCode::OK }
+        Self { visit, template, values, status: StatusCode::OK, image: None }
     }
 
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
+    /// Lets the document show this image, too.
+    pub(crate) fn image(self, image: Option<&'a str>) -> Self {
+        Self { image, ..self }
+    }
+
     pub(crate) fn answer(self) -> Answer {
-        let Self { visit, template, values, status } = self;
+        let Self { visit, template, values, status, image } = self;
         let project = &visit.project;
         let place = visit.place.clone();
         let query = visit.query.only(&WayBack::FIELDS);
@@ -62,7 +69,7 @@ impl<'a> Document<'a> {
             script => place.path(&script_name(), &Fields::default()),
             page => visit.page.as_str(),
         };
-        let images = [logo, dark_logo].into_iter().flatten().filter_map(origin).collect::<Vec<_>>().join(" ");
+        let images = [logo, dark_logo, image].into_iter().flatten().filter_map(origin).collect::<Vec<_>>().join(" ");
         let policy = policy(&images, &WayBack::of(visit).form_target(visit).unwrap_or_default());
         let all = context! { ..values, ..frame };
         match templates::render(template, all) {
@@ -114,7 +121,9 @@ fn style_digest() -> String {
 }
 
 /// The origin of a URL as a source of the policy; a URL without one (`data:`) is permitted anyway.
+/// A host may contain `;` (WHATWG URL §3.2), which would begin another directive.
 fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
-    origin.is_tuple().then(|| origin.ascii_serialization())
+    let text = origin.is_tuple().then(|| origin.ascii_serialization())?;
+    text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-.:/[]_".contains(letter)).then_some(text)
 }

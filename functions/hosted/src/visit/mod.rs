@@ -26,6 +26,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
+use crate::account;
 use crate::answer::Answer;
 use crate::render::language::Language;
 use crate::render::{Document, failure};
@@ -124,7 +125,7 @@ impl FromRequestParts<App> for Visit {
             place: Place::of(&app.settings.own_pages, &project.id, own_host.is_some()),
             app: app.clone(),
             project,
-            page: page.unwrap_or_default(),
+            page: page.unwrap_or_else(|| account::PAGE.to_owned()),
             query,
             form,
             language,

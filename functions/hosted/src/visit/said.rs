@@ -27,7 +27,11 @@ impl Visit {
         let code = reply.error().unwrap_or_default();
         let min = self.project.config.password_min_length.to_string();
         match code {
-            "SCHEMA_ERROR" if self.has_problem(reply, "email") => self.text("errors.INVALID_EMAIL"),
+            "SCHEMA_ERROR" if self.has_problem(reply, "email") || self.has_problem(reply, "value") => self.text("errors.INVALID_EMAIL"),
+            "SCHEMA_ERROR" if self.has_problem(reply, "profile_image_url") => self.text("errors.INVALID_PICTURE"),
+            "SCHEMA_ERROR" if ["name", "display_name", "description"].iter().any(|field| self.has_problem(reply, field)) => {
+                self.text("errors.INVALID_NAME")
+            }
             _ => {
                 let known = self.found(&format!("errors.{code}")).unwrap_or_else(|| self.text("errors.OTHER"));
                 known.replace("{min}", &min)

@@ -66,6 +66,14 @@ impl Visit {
         Some(self.app.signer.sign(&subject, self.app.clock.now(), self.app.settings.access_token_life))
     }
 
+    /// Reads the visitor again, after a change that the page is to show. If that fails, the page
+    /// shows what was.
+    pub(crate) async fn read_again(&mut self) {
+        if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
+            self.visitor = Some(visitor);
+        }
+    }
+
     /// What the visitor is called: a name, or else an address.
     pub(crate) fn visitor_name(&self) -> Option<String> {
         let Visitor { user, .. } = self.visitor.as_ref()?;

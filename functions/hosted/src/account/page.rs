@@ -1,0 +1,88 @@
+//! The document with all sections, and what it says after a change.
+
+use futures_util::join;
+use http::StatusCode;
+use jiff::SignedDuration;
+use minijinja::{Value, context};
+
+use crate::account::{PAGE, activity, deletion, emails, keys, passkeys, password, profile, providers, second_step, sessions, teams};
+use crate::answer::Answer;
+use crate::visit::Visit;
+use crate::visit::cookies::Cookie;
+
+/// How long the text about a change waits for the page that shows it.
+const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
+
+/// What went wrong, and in which section.
+pub(super) struct Problem<'a> {
+    pub(super) section: &'a str,
+    pub(super) text: String,
+    pub(super) status: StatusCode,
+}
+
+/// The whole page.
+pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer {
+    let (second_step, sessions, teams, keys, activity) = join!(
+        second_step::shown(visit),
+        Box::pin(sessions::shown(visit)),
+        Box::pin(teams::shown(visit)),
+        Box::pin(keys::shown(visit)),
+        Box::pin(activity::shown(visit))
+    );
+    let (password, passkeys, providers, deletion) =
+        (password::shown(visit), passkeys::shown(visit), providers::shown(visit), deletion::shown(visit));
+    let sections = [
+        Some("profile"),
+        Some("emails"),
+        password.as_ref().map(|_| "password"),
+        passkeys.as_ref().map(|_| "passkeys"),
+        Some("second-step"),
+        Some("sessions"),
+        providers.as_ref().map(|_| "providers"),
+        teams.as_ref().map(|_| "teams"),
+        keys.as_ref().map(|_| "keys"),
+        Some("activity"),
+        Some("data"),
+        deletion.as_ref().map(|_| "deletion"),
+    ];
+    let status = problem.as_ref().map_or(StatusCode::OK, |problem| problem.status);
+    let problem = problem.map(|problem| context! { section => problem.section, text => problem.text });
+    let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
+    let picture = user.and_then(|user| user.profile_image_url.as_deref());
+    let values = context! {
+        sections => sections.into_iter().flatten().collect::<Vec<_>>(),
+        who => visit.visitor_shown(),
+        general_problem => visit.problem.clone(),
+        problem => problem,
+        done => take_done(visit),
+        opened => visit.form.text("action"),
+        profile => profile::shown(visit),
+        emails => emails::shown(visit),
+        password => password,
+        passkeys => passkeys,
+        second_step => second_step,
+        sessions => sessions,
+        providers => providers,
+        teams => teams,
+        keys => keys,
+        activity => activity,
+        deletion => deletion,
+    };
+    visit.document("account", values).image(picture).status(status).answer()
+}
+
+/// Loads the page anew after a change, at its section. The text about the change waits in a cookie,
+/// so that no link can make the page say what did not happen.
+pub(crate) fn done(visit: &Visit, section: &str, text: &str) -> Answer {
+    visit.set_cookie(visit.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
+    let url = visit.place.url(PAGE, &visit.way_back());
+    Answer::redirect(&format!("{url}#{section}"))
+}
+
+/// The text about the change that was just made.
+fn take_done(visit: &Visit) -> Option<Value> {
+    let (section, text) = visit.cookies.get(Cookie::Done)?.split_once('.')?;
+    visit.set_cookie(visit.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));
+    let text = Some(visit.text(&format!("account.done.{text}"))).filter(|text| !text.is_empty())?;
+    Some(context! { section => section, text => text })
+}
