@@ -1,0 +1,3 @@
+//! The hosted pages.
+
+mod account;
