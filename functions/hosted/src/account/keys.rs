@@ -24,9 +24,8 @@ pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     }
     let reply = visit.call(user_key_list::ROUTE, user_key_list::handle, of_me()).await;
     let now = visit.app.clock.now().as_millisecond();
-    let is_valid = |key: &&Json| {
-        key["manually_revoked_at_millis"].is_null() && key["expires_at_millis"].as_i64().is_none_or(|expires| expires > now)
-    };
+    let is_valid =
+        |key: &&Json| key["manually_revoked_at_millis"].is_null() && key["expires_at_millis"].as_i64().is_none_or(|expires| expires > now);
     let row = |key: &Json| {
         context! {
             id => text(key, "id"),

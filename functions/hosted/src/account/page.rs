@@ -13,6 +13,10 @@ use crate::visit::cookies::Cookie;
 /// How long the text about a change waits for the page that shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
+/// The sections, in their order.
+const SECTIONS: [&str; 12] =
+    ["profile", "emails", "password", "passkeys", "second-step", "sessions", "providers", "teams", "keys", "activity", "data", "deletion"];
+
 /// What went wrong, and in which section.
 pub(super) struct Problem<'a> {
     pub(super) section: &'a str,
@@ -31,26 +35,21 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
     );
     let (password, passkeys, providers, deletion) =
         (password::shown(visit), passkeys::shown(visit), providers::shown(visit), deletion::shown(visit));
-    let sections = [
-        Some("profile"),
-        Some("emails"),
-        password.as_ref().map(|_| "password"),
-        passkeys.as_ref().map(|_| "passkeys"),
-        Some("second-step"),
-        Some("sessions"),
-        providers.as_ref().map(|_| "providers"),
-        teams.as_ref().map(|_| "teams"),
-        keys.as_ref().map(|_| "keys"),
-        Some("activity"),
-        Some("data"),
-        deletion.as_ref().map(|_| "deletion"),
+    let absent = [
+        ("password", password.is_none()),
+        ("passkeys", passkeys.is_none()),
+        ("providers", providers.is_none()),
+        ("teams", teams.is_none()),
+        ("keys", keys.is_none()),
+        ("deletion", deletion.is_none()),
     ];
+    let is_present = |section: &&str| !absent.contains(&(*section, true));
     let status = problem.as_ref().map_or(StatusCode::OK, |problem| problem.status);
     let problem = problem.map(|problem| context! { section => problem.section, text => problem.text });
     let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
     let picture = user.and_then(|user| user.profile_image_url.as_deref());
     let values = context! {
-        sections => sections.into_iter().flatten().collect::<Vec<_>>(),
+        sections => SECTIONS.into_iter().filter(is_present).collect::<Vec<_>>(),
         who => visit.visitor_shown(),
         general_problem => visit.problem.clone(),
         problem => problem,
@@ -74,6 +73,7 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
 /// Loads the page anew after a change, at its section. The text about the change waits in a cookie,
 /// so that no link can make the page say what did not happen.
 pub(crate) fn done(visit: &Visit, section: &str, text: &str) -> Answer {
+    let section = SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default();
     visit.set_cookie(visit.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
     let url = visit.place.url(PAGE, &visit.way_back());
     Answer::redirect(&format!("{url}#{section}"))

@@ -2,6 +2,8 @@
 
 use auth_functions::oauth_provider_delete;
 use minijinja::{Value, context};
+use model::project::OAuthProvider;
+use model::provider::account::ProviderAccount;
 
 use crate::account::list::list;
 use crate::account::outcome::{Action, Outcome};
@@ -15,7 +17,7 @@ pub(super) fn shown(visit: &Visit) -> Option<Value> {
     let providers = &visit.project.config.oauth_providers;
     let is_linked = |id: &str| accounts.iter().any(|account| account.provider_id == id);
     let others = providers.iter().filter(|provider| !is_linked(&provider.id));
-    let row = |account: &model::provider::account::ProviderAccount| {
+    let row = |account: &ProviderAccount| {
         context! {
             id => account.id.to_string(),
             name => ways::provider_name(&account.provider_id),
@@ -23,10 +25,11 @@ pub(super) fn shown(visit: &Visit) -> Option<Value> {
             signs_in => account.allow_sign_in,
         }
     };
+    let other = |provider: &OAuthProvider| context! { id => provider.id.as_str(), name => ways::provider_name(&provider.id) };
     (!accounts.is_empty() || !providers.is_empty()).then(|| {
         context! {
             list => list(accounts, row),
-            others => others.map(|provider| context! { id => provider.id.as_str(), name => ways::provider_name(&provider.id) }).collect::<Vec<_>>(),
+            others => others.map(other).collect::<Vec<_>>(),
         }
     })
 }

@@ -161,7 +161,9 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
     }
     match signed_in::take(visit, reply, &flow.way).await {
         Ok(answer) => answer,
-        Err(reply) => Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer(),
+        Err(reply) => {
+            Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer()
+        }
     }
 }
 

@@ -23,7 +23,8 @@ pub(super) fn show(visit: &Visit) -> Answer {
 
 /// The form, perhaps with the reason why an operation refused it.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
-    let untrusted = WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
+    let untrusted =
+        WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
     let problem = visit.problem.clone().or_else(|| visit.general_problem(reply));
     let values = context! {
         problem => problem.or(untrusted),

@@ -26,7 +26,11 @@ pub(crate) struct Visitor {
 
 /// Reads a project, and the user and the session of its cookie, in one round trip. `None` if the
 /// project does not exist.
-pub(crate) async fn read(app: &App, parts: &Parts, project: &ProjectId) -> Result<Option<(Project, Cookies, Option<Visitor>)>, store::Error> {
+pub(crate) async fn read(
+    app: &App,
+    parts: &Parts,
+    project: &ProjectId,
+) -> Result<Option<(Project, Cookies, Option<Visitor>)>, store::Error> {
     let cookies = Cookies::read(&parts.headers, project, !app.settings.development);
     let token = cookies.get(Cookie::Session).map(|token| SecretString::from(token.to_owned()));
     let named = token.as_ref().and_then(refresh_token::session_in).map(|(user, _)| user_key(project, user));

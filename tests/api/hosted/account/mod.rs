@@ -38,7 +38,11 @@ impl<'a> Browser<'a> {
         for cookie in response.headers().get_all("set-cookie") {
             let pair = cookie.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
-            if value.is_empty() { self.cookies.remove(name) } else { self.cookies.insert(name.to_owned(), value.to_owned()) };
+            if value.is_empty() {
+                self.cookies.remove(name)
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned())
+            };
         }
         Answer::read(response).await
     }
