@@ -112,7 +112,7 @@ async fn perform(visit: &mut Visit, action: &Action) -> Outcome {
 
 async fn answer(visit: &mut Visit, action: &Action, outcome: Outcome) -> Answer {
     match outcome {
-        Outcome::Nothing => page::whole(visit, None).await,
+        Outcome::Nothing => page::anew(visit, &action.section),
         Outcome::Done(text) => page::done(visit, &action.section, text),
         Outcome::Answer(answer) => answer,
         Outcome::Mistake(text) => {

@@ -23,7 +23,7 @@ impl Action {
 
 /// How a form ends.
 pub(super) enum Outcome {
-    /// Nothing was asked for.
+    /// Nothing was asked for but the page.
     Nothing,
     /// The change is made; the page says this text of `account.done`.
     Done(&'static str),

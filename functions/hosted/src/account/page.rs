@@ -45,13 +45,19 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
     ];
     let is_present = |section: &&str| !absent.contains(&(*section, true));
     let status = problem.as_ref().map_or(StatusCode::OK, |problem| problem.status);
+    // A section may be gone, for example because the project has switched something off.
+    let (problem, general) = match problem {
+        Some(problem) if is_present(&problem.section) && SECTIONS.contains(&problem.section) => (Some(problem), visit.problem.clone()),
+        Some(problem) => (None, Some(problem.text)),
+        None => (None, visit.problem.clone()),
+    };
     let problem = problem.map(|problem| context! { section => problem.section, text => problem.text });
     let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
     let picture = user.and_then(|user| user.profile_image_url.as_deref());
     let values = context! {
         sections => SECTIONS.into_iter().filter(is_present).collect::<Vec<_>>(),
         who => visit.visitor_shown(),
-        general_problem => visit.problem.clone(),
+        general_problem => general,
         problem => problem,
         done => take_done(visit),
         opened => visit.form.text("action"),
@@ -75,8 +81,13 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
 pub(crate) fn done(visit: &Visit, section: &str, text: &str) -> Answer {
     let section = SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default();
     visit.set_cookie(visit.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
-    let url = visit.place.url(PAGE, &visit.way_back());
-    Answer::redirect(&format!("{url}#{section}"))
+    anew(visit, section)
+}
+
+/// Loads the page anew, at a section. A link could not, since the browser is at this URL already.
+pub(super) fn anew(visit: &Visit, section: &str) -> Answer {
+    let section = SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default();
+    Answer::redirect(&format!("{}#{section}", visit.place.url(PAGE, &visit.way_back())))
 }
 
 /// The text about the change that was just made.
