@@ -20,7 +20,7 @@ fn row(visit: &Visit, entry: &Json) -> Value {
     let count = entry["count"].as_u64().filter(|count| *count > 1);
     let actor = visit.fill(&format!("account.activity.by.{}", text(entry, "actor")), &[("project", &visit.project.display_name)]);
     context! {
-        text => sentences.join(" "),
+        text => sentences.join(", "),
         times => count.map(|count| visit.fill("account.activity.times", &[("n", &count.to_string())])),
         by => actor,
         place => place(&entry["place"]),

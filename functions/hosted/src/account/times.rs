@@ -6,6 +6,9 @@ use serde_json::Value as Json;
 
 use crate::visit::Visit;
 
+/// A date whose hyphens do not break lines.
+const DATE: &str = "%Y\u{2011}%m\u{2011}%d";
+
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
@@ -31,7 +34,7 @@ impl Visit {
 
     pub(super) fn ago_at(&self, at: Timestamp) -> Option<Value> {
         let seconds = self.app.clock.now().duration_since(at).as_secs();
-        let date = at.strftime("%Y-%m-%d");
+        let date = at.strftime(DATE);
         let text = match told(seconds) {
             Some((unit, 1)) => self.text(&format!("account.ago.{unit}")),
             Some(("now", _)) => self.text("account.ago.now"),
@@ -44,7 +47,7 @@ impl Visit {
     /// The day of a time in milliseconds.
     pub(super) fn day(&self, millis: &Json) -> Option<String> {
         let at = Timestamp::from_millisecond(millis.as_i64()?).ok()?;
-        Some(at.strftime("%Y-%m-%d").to_string())
+        Some(at.strftime(DATE).to_string())
     }
 }
 
