@@ -24,7 +24,7 @@ fn row(visit: &Visit, entry: &Json) -> Value {
         times => count.map(|count| visit.fill("account.activity.times", &[("n", &count.to_string())])),
         by => actor,
         place => place(&entry["place"]),
-        at => text(entry, "at").parse().ok().and_then(|at| visit.ago_at(at)),
+        at => text(entry, "at").parse().ok().map(|at| visit.ago_at(at)),
     }
 }
 

@@ -24,11 +24,11 @@ const NAME: &str = "account.json";
 pub(super) async fn submit(visit: &Visit) -> Outcome {
     match Box::pin(collect(visit)).await {
         Ok(data) => Outcome::Answer(Answer::download(NAME, &data)),
-        Err(reply) => Outcome::Refusal(reply),
+        Err(reply) => Outcome::Refusal(*reply),
     }
 }
 
-async fn collect(visit: &Visit) -> Result<Json, Reply> {
+async fn collect(visit: &Visit) -> Result<Json, Box<Reply>> {
     let profile = checked(visit.call(me_read::ROUTE, me_read::handle, Call::new()).await)?.body;
     let mut data = Map::new();
     data.insert("exported_at_millis".to_owned(), json!(visit.app.clock.now().as_millisecond()));
@@ -51,7 +51,7 @@ async fn collect(visit: &Visit) -> Result<Json, Reply> {
 }
 
 /// All items of a list, page by page. A list that goes on beyond the last page read says so.
-async fn all<H, T>(visit: &Visit, route: Route, handler: H, query: &str) -> Result<Json, Reply>
+async fn all<H, T>(visit: &Visit, route: Route, handler: H, query: &str) -> Result<Json, Box<Reply>>
 where
     H: Handler<T, App>,
     T: 'static,
@@ -74,6 +74,6 @@ where
     Ok(json!({ "items": found, "is_complete": false }))
 }
 
-fn checked(reply: Reply) -> Result<Reply, Reply> {
-    if reply.error().is_none() { Ok(reply) } else { Err(reply) }
+fn checked(reply: Reply) -> Result<Reply, Box<Reply>> {
+    if reply.error().is_none() { Ok(reply) } else { Err(Box::new(reply)) }
 }

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::account::list::{items, list, text};
 use crate::account::outcome::{Action, Outcome};
+use crate::account::times::day;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
@@ -31,9 +32,9 @@ pub(super) async fn shown(visit: &Visit) -> Option<Value> {
             id => text(key, "id"),
             name => text(key, "description"),
             end => text(&key["value"], "last_four"),
-            since => visit.day(&key["created_at_millis"]),
+            since => day(&key["created_at_millis"]),
             used => visit.ago(&key["last_used_at_millis"]),
-            until => visit.day(&key["expires_at_millis"]),
+            until => day(&key["expires_at_millis"]),
             is_public => key["is_public"] == true,
         }
     };

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::account::list::list;
 use crate::account::outcome::{Action, Outcome};
+use crate::account::times::day;
 use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::Call;
@@ -20,7 +21,7 @@ pub(super) fn shown(visit: &Visit) -> Option<Value> {
             id => passkey.id.to_string(),
             name => passkey.name,
             used => passkey.last_used_at_millis.and_then(|millis| visit.ago(&json!(millis))),
-            since => visit.day(&json!(passkey.created_at_millis)),
+            since => day(&json!(passkey.created_at_millis)),
         }
     };
     let passkeys = user.passkeys.iter().map(|passkey| PasskeyRead::of(user.id, passkey));

@@ -1,5 +1,7 @@
 //! The second step of a sign-in: authenticator apps, recovery codes and remembered devices.
 
+use std::fmt::Write as _;
+
 use auth_functions::{
     mfa_authenticator_begin, mfa_authenticator_delete, mfa_authenticator_update, mfa_authenticator_verify, mfa_device_delete,
     mfa_device_list, mfa_recovery_codes_create,
@@ -12,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::account::list::{list, place, text};
 use crate::account::outcome::{Action, Outcome};
+use crate::account::times::day;
 use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
@@ -19,16 +22,17 @@ use crate::visit::call::{Call, Reply};
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     let user = &visit.visitor.as_ref()?.user;
     let remembers = visit.project.config.second_factor.remember_device_days > 0;
-    let devices = match user.totp.is_some() && remembers {
-        true => visit.call(mfa_device_list::ROUTE, mfa_device_list::handle, Call::new()).await.body,
-        false => Json::Null,
+    let devices = if user.totp.is_some() && remembers {
+        visit.call(mfa_device_list::ROUTE, mfa_device_list::handle, Call::new()).await.body
+    } else {
+        Json::Null
     };
     let device = |device: &Json| {
         context! {
             id => text(device, "id"),
             place => place(&device["last_used_at_end_user_ip_info"]),
             used => visit.ago(&device["last_used_at_millis"]),
-            until => visit.day(&device["expires_at_millis"]),
+            until => day(&device["expires_at_millis"]),
             is_current => device["is_current_device"] == true,
         }
     };
@@ -37,7 +41,7 @@ pub(super) async fn shown(visit: &Visit) -> Option<Value> {
             id => app.id.to_string(),
             name => app.name,
             used => app.last_used_at_millis.and_then(|millis| visit.ago(&json!(millis))),
-            since => app.created_at_millis.and_then(|millis| visit.day(&json!(millis))),
+            since => app.created_at_millis.and_then(|millis| day(&json!(millis))),
         }
     };
     let devices = devices["items"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -130,7 +134,8 @@ fn qr_code(text: &str) -> Option<Value> {
         let mut x = 0;
         for run in row.chunk_by(|one, next| one == next) {
             if run.first() == Some(&Color::Dark) {
-                path.push_str(&format!("M{x} {y}h{}v1H{x}z", run.len()));
+                // Writing to a string does not fail.
+                let _ = write!(path, "M{x} {y}h{}v1H{x}z", run.len());
             }
             x += run.len();
         }

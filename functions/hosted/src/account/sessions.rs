@@ -5,6 +5,7 @@ use minijinja::{Value, context};
 
 use crate::account::list::{items, list, place, text};
 use crate::account::outcome::{Action, Outcome};
+use crate::account::times::day;
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
@@ -20,7 +21,7 @@ pub(super) async fn shown(visit: &Visit) -> Value {
             id => text(session, "id"),
             place => place(&session["last_used_at_end_user_ip_info"]),
             used => visit.ago(&session["last_used_at"]),
-            since => visit.day(&session["created_at"]),
+            since => day(&session["created_at"]),
             is_current => is_current(&session),
         }
     });

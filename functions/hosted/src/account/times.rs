@@ -29,26 +29,25 @@ fn told(seconds: i64) -> Option<(&'static str, i64)> {
 impl Visit {
     /// A time in milliseconds in words, and in full; nothing if it is not a time.
     pub(super) fn ago(&self, millis: &Json) -> Option<Value> {
-        self.ago_at(Timestamp::from_millisecond(millis.as_i64()?).ok()?)
+        Some(self.ago_at(Timestamp::from_millisecond(millis.as_i64()?).ok()?))
     }
 
-    pub(super) fn ago_at(&self, at: Timestamp) -> Option<Value> {
+    pub(super) fn ago_at(&self, at: Timestamp) -> Value {
         let seconds = self.app.clock.now().duration_since(at).as_secs();
-        let date = at.strftime(DATE);
         let text = match told(seconds) {
             Some((unit, 1)) => self.text(&format!("account.ago.{unit}")),
             Some(("now", _)) => self.text("account.ago.now"),
             Some((unit, count)) => self.fill(&format!("account.ago.{unit}s"), &[("n", &count.to_string())]),
-            None => self.fill("account.ago.date", &[("date", &date.to_string())]),
+            None => self.fill("account.ago.date", &[("date", &at.strftime(DATE).to_string())]),
         };
-        Some(context! { text => text, full => at.strftime("%Y-%m-%d %H:%M UTC").to_string() })
+        context! { text => text, full => at.strftime("%Y-%m-%d %H:%M UTC").to_string() }
     }
+}
 
-    /// The day of a time in milliseconds.
-    pub(super) fn day(&self, millis: &Json) -> Option<String> {
-        let at = Timestamp::from_millisecond(millis.as_i64()?).ok()?;
-        Some(at.strftime(DATE).to_string())
-    }
+/// The day of a time in milliseconds.
+pub(super) fn day(millis: &Json) -> Option<String> {
+    let at = Timestamp::from_millisecond(millis.as_i64()?).ok()?;
+    Some(at.strftime(DATE).to_string())
 }
 
 #[cfg(test)]
