@@ -18,6 +18,7 @@ mod emails;
 mod events;
 mod expiry;
 mod faults;
+mod hosted;
 mod isolation;
 mod key_permissions;
 mod keys;

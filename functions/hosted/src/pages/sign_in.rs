@@ -23,7 +23,8 @@ pub(super) fn show(visit: &Visit) -> Answer {
 
 /// The form, perhaps with the reason why an operation refused it.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
-    let untrusted = WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
+    let untrusted =
+        WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
     let problem = visit.problem.clone().or_else(|| visit.general_problem(reply));
     let values = context! {
         problem => problem.or(untrusted),
@@ -39,11 +40,14 @@ fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
 
 pub(super) async fn submit(visit: &mut Visit) -> Answer {
     match visit.form.text("action") {
-        "continue" if visit.visitor.is_some() => WayBack::of(visit).go(visit).await,
+        "continue" if visit.visitor.is_some() => signed_in::go_back(visit).await,
         "code" => send_code(visit).await,
         "enter-code" => enter_code(visit).await,
         "passkey-begin" => passkey::begin(visit).await,
-        "passkey" => passkey::sign_in(visit).await,
+        "passkey" => {
+            let reply = passkey::sign_in(visit).await;
+            taken(visit, reply, "passkey").await
+        }
         _ => password(visit).await,
     }
 }
@@ -51,7 +55,12 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
 async fn password(visit: &mut Visit) -> Answer {
     let body = json!({ "email": visit.form.text("email").trim(), "password": visit.form.text("password") });
     let reply = visit.call(password_sign_in::ROUTE, password_sign_in::handle, Call::with(body).anonymous()).await;
-    match signed_in::take(visit, reply, "password").await {
+    taken(visit, reply, "password").await
+}
+
+/// The end of a sign-in, or the form again.
+async fn taken(visit: &mut Visit, reply: Reply, way: &str) -> Answer {
+    match signed_in::take(visit, reply, way).await {
         Ok(answer) => answer,
         Err(reply) => form(visit, Some(&reply)),
     }

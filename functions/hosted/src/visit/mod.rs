@@ -2,9 +2,11 @@
 
 pub(crate) mod call;
 pub(crate) mod cookies;
+pub(crate) mod document;
 pub(crate) mod fields;
 pub(crate) mod place;
 pub(crate) mod said;
+pub(crate) mod session;
 pub(crate) mod visitor;
 pub(crate) mod way_back;
 
@@ -27,8 +29,8 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 use crate::answer::Answer;
+use crate::render::failure;
 use crate::render::language::Language;
-use crate::render::{Document, failure};
 use crate::visit::cookies::{Cookie, Cookies};
 use crate::visit::fields::Fields;
 use crate::visit::place::Place;
@@ -173,12 +175,6 @@ impl Visit {
     /// Notes the way in which the visitor signed in, to mark it next time.
     pub(crate) fn note_way(&self, way: &str) {
         self.set_cookie(self.cookies.set(Cookie::Way, way, Some(BROWSER_LIFE)));
-    }
-
-    /// A document from a template. Its page is complete: the form's token, texts and brand are
-    /// added.
-    pub(crate) fn document(&self, template: &'static str, values: minijinja::Value) -> Document<'_> {
-        Document::new(self, template, values)
     }
 
     /// The answer with the cookies that were set.

@@ -65,7 +65,8 @@ impl Visit {
     /// Why an operation refused, unless a field says so.
     pub(crate) fn general_problem(&self, reply: Option<&Reply>) -> Option<String> {
         let problems = self.field_problems(reply);
-        let is_said = |field: &&str| problems.get_attr(field).ok().and_then(|text| text.as_str().map(str::len)).is_some_and(|length| length > 0);
+        let is_said =
+            |field: &&str| problems.get_attr(field).ok().and_then(|text| text.as_str().map(str::len)).is_some_and(|length| length > 0);
         let is_of_field = ["email", "password"].iter().any(|field| is_said(field));
         reply.filter(|_| !is_of_field).map(|reply| self.error_text(reply))
     }
