@@ -19,8 +19,6 @@ enum Leftovers {
     /// It may create an account. Accounts have no owner with a quota: limits on sign-ups by
     /// address, network and recipient apply, and a project can close sign-up.
     Accounts,
-    /// What the operations leave that the pages call.
-    OfOperations,
 }
 
 const WITHOUT: &[(Leftovers, &[&str])] = &[
@@ -86,7 +84,6 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
         ],
     ),
     (Leftovers::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
-    (Leftovers::OfOperations, &["hosted-page-show", "hosted-page-submit"]),
 ];
 
 /// Whether strangers or clients can make the operation create something.

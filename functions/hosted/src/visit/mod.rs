@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use api::http::client::Caller;
 use api::http::describe::SchemaParts;
 use api::http::{Describe, Description};
-use api::product::input::ParsedBody;
+use api::pages::FormFields;
 use axum::extract::{FromRequestParts, RawPathParams};
 use crypto::digest::Digest;
 use flows::App;
@@ -86,7 +86,7 @@ impl FromRequestParts<App> for Visit {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let page = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "page").map(|(_, page)| page.to_owned()));
         let query = Fields::of_query(parts.uri.query().unwrap_or_default());
-        let form = parts.extensions.get::<ParsedBody>().and_then(|body| body.json.as_ref()).map(Fields::of_form).unwrap_or_default();
+        let form = parts.extensions.get::<FormFields>().map(Fields::of_form).unwrap_or_default();
         let language = Language::choose(query.get("ui_locales"), &parts.headers, app.settings.development);
         let caller = Caller::read(parts, &app.settings);
         let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
