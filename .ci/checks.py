@@ -129,8 +129,8 @@ def checks(long):
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # Builds run one after another, because each locks the target folder, beginning with what most
-        # checks need, and then what the longest one needs. All select the workspace, so that
+        # Builds run one after another, because each locks the target folder, beginning with what
+        # most checks need, and then what the longest one needs. All select the workspace, so that
         # dependencies have the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),

@@ -16,7 +16,9 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Files that need not be in the repository: programs write them, readers of a guide create them,
 /// or standards name them.
-const ELSEWHERE: [&str; 31] = [
+const ELSEWHERE: [&str; 33] = [
+    "hosted.mjs",
+    "sign-in.html",
     "keys.env",
     "dynamodb.env",
     "watch.env",

@@ -114,6 +114,7 @@ fn every_binary_calls_the_run_function_of_its_interface() {
             Interface::Content => "run_content",
             Interface::Product => "run",
             Interface::Agents => "run_for_agents",
+            Interface::Pages => "run_page",
         };
         assert!(text.contains(&format!("api::http::{run}(ROUTE, handle)")), "{}.rs must call {run}", route.name);
     }

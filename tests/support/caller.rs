@@ -190,6 +190,11 @@ impl Answer {
         self.response.headers().get(name).map(|value| value.to_str().unwrap())
     }
 
+    /// All values of a header.
+    pub fn headers(&self, name: &str) -> Vec<String> {
+        self.response.headers().get_all(name).into_iter().map(|value| value.to_str().unwrap().to_owned()).collect()
+    }
+
     pub fn bytes(&self) -> &[u8] {
         self.response.body()
     }

@@ -11,8 +11,8 @@ pub struct Answer {
     body: String,
 }
 
-/// The headers of every document. The URL may contain a code, which must not leak to other sites;
-/// the origin alone tells a form's target where the form was.
+/// The headers of every document. The URL may contain a code, so other sites get no referrer. Without
+/// any, browsers would send `Origin: null` with the forms of these pages.
 const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),

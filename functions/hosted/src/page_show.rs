@@ -1,16 +1,26 @@
 //! `GET /handler/{page}`: shows a page to a project's user.
 
 use api::http::Route;
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::BatchGetItem;
+use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token, session_delete};
+use teams_functions::invitation_details;
 
 use crate::answer::Answer;
 use crate::pages;
 use crate::visit::Visit;
 
-pub const ROUTE: Route = Route::get("hosted-page-show", "/handler/{page}")
-    .summary("Shows a hosted page, such as sign-in")
-    .leaves_no_trail("the operations that a page calls are recorded themselves")
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem]);
+/// A page reads, except that the end of a provider's flow begins a session.
+const CALLS: &[Route] = &[
+    cli_complete::ROUTE,
+    invitation_details::ROUTE,
+    oauth_authorize::ROUTE,
+    oauth_cross_domain::ROUTE,
+    oauth_token::ROUTE,
+    session_delete::ROUTE,
+];
+
+pub const ROUTE: Route =
+    Route::get("hosted-page-show", "/handler/{page}").summary("Shows a hosted page, such as sign-in").table(&[BatchGetItem]).page(CALLS);
 
 pub async fn handle(mut visit: Visit) -> Answer {
     let answer = pages::show(&mut visit).await;

@@ -34,8 +34,10 @@ pub async fn handle(request: Request) -> Response {
     }
     let methods = methods(path);
     match (interface(path), methods.is_empty()) {
-        (Interface::Content | Interface::Agents, true) => Problem::Misspelt(slip(method, path)).into_response(),
-        (Interface::Content | Interface::Agents, false) => with_allow(Problem::MethodNotAllowed.into_response(), &methods),
+        (Interface::Content | Interface::Agents | Interface::Pages, true) => Problem::Misspelt(slip(method, path)).into_response(),
+        (Interface::Content | Interface::Agents | Interface::Pages, false) => {
+            with_allow(Problem::MethodNotAllowed.into_response(), &methods)
+        }
         (Interface::Product, true) => KnownError::RouteNotFound(slip(method, path)).into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }

@@ -54,12 +54,12 @@ const LIMIT: &[&str] = &["RATE_LIMITED"];
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
 /// Every code that an operation may return: the codes that its route lists, and the shared ones.
-/// Empty for operations for agents, which have the errors of JSON-RPC.
+/// Empty for operations for agents, which have the errors of JSON-RPC, and for pages.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
         Interface::Content => own.chain([Problem::MethodNotAllowed.code(), Problem::InternalError.code()]).collect(),
-        Interface::Agents => BTreeSet::new(),
+        Interface::Agents | Interface::Pages => BTreeSet::new(),
         Interface::Product => own.chain(shared_codes(operation).into_iter().flatten().copied()).collect(),
     }
 }
@@ -93,7 +93,9 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
 /// The status of a code in the interface's catalog; `None` if it is not in the catalog.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
-        Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
+        Interface::Content | Interface::Agents | Interface::Pages => {
+            Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status)
+        }
         Interface::Product => code.parse().ok().map(ErrorCode::status),
     }
 }

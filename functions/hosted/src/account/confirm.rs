@@ -9,7 +9,6 @@ use model::bot_challenge::GuardedOperation;
 use serde_json::json;
 
 use crate::account::outcome::Action;
-use crate::account::page;
 use crate::answer::Answer;
 use crate::pages::ways;
 use crate::visit::Visit;
@@ -81,5 +80,5 @@ pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     visit.read_again().await;
     let then = Action::of(&visit.form);
     let is_lost = then.verb == "again" || then.section == "password" || (then.section == "passkeys" && then.verb == "add");
-    if is_lost { Err(page::done(visit, &then.section, "confirmed")) } else { Ok(then) }
+    if is_lost { Err(visit.account_changed(&then.section, "confirmed")) } else { Ok(then) }
 }

@@ -16,7 +16,7 @@ mod emails;
 mod keys;
 mod list;
 mod outcome;
-pub(crate) mod page;
+mod page;
 mod passkeys;
 mod password;
 mod profile;
@@ -33,17 +33,17 @@ use jiff::SignedDuration;
 use crate::account::outcome::{Action, Outcome};
 use crate::account::page::Problem;
 use crate::answer::Answer;
-use crate::pages::sign_in;
+use crate::pages::{provider, sign_in};
 use crate::visit::Visit;
 use crate::visit::call::Call;
-
-/// The name of the page.
-pub(crate) const PAGE: &str = "account-settings";
 
 /// How long a session may have been unused before the page counts as its next use.
 const UNUSED: SignedDuration = SignedDuration::from_mins(5);
 
 pub(crate) async fn show(visit: &mut Visit) -> Answer {
+    if let Some(answer) = provider::fetch_session(visit) {
+        return answer;
+    }
     match enter(visit).await {
         Ok(()) => page::whole(visit, None).await,
         Err(answer) => answer,
@@ -112,8 +112,8 @@ async fn perform(visit: &mut Visit, action: &Action) -> Outcome {
 
 async fn answer(visit: &mut Visit, action: &Action, outcome: Outcome) -> Answer {
     match outcome {
-        Outcome::Nothing => page::anew(visit, &action.section),
-        Outcome::Done(text) => page::done(visit, &action.section, text),
+        Outcome::Nothing => visit.account_anew(&action.section),
+        Outcome::Done(text) => visit.account_changed(&action.section, text),
         Outcome::Answer(answer) => answer,
         Outcome::Mistake(text) => {
             let problem = Problem { section: &action.section, text, status: StatusCode::BAD_REQUEST };

@@ -2,20 +2,12 @@
 
 use futures_util::join;
 use http::StatusCode;
-use jiff::SignedDuration;
 use minijinja::{Value, context};
 
-use crate::account::{PAGE, activity, deletion, emails, keys, passkeys, password, profile, providers, second_step, sessions, teams};
+use crate::account::{activity, deletion, emails, keys, passkeys, password, profile, providers, second_step, sessions, teams};
 use crate::answer::Answer;
 use crate::visit::Visit;
-use crate::visit::cookies::Cookie;
-
-/// How long the text about a change waits for the page that shows it.
-const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
-
-/// The sections, in their order.
-const SECTIONS: [&str; 12] =
-    ["profile", "emails", "password", "passkeys", "second-step", "sessions", "providers", "teams", "keys", "activity", "data", "deletion"];
+use crate::visit::account::SECTIONS;
 
 /// What went wrong, and in which section.
 pub(super) struct Problem<'a> {
@@ -59,7 +51,7 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
         who => visit.visitor_shown(),
         general_problem => general,
         problem => problem,
-        done => take_done(visit),
+        done => done(visit),
         opened => visit.form.text("action"),
         profile => profile::shown(visit),
         emails => emails::shown(visit),
@@ -76,24 +68,9 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
     visit.document("account", values).image(picture).status(status).answer()
 }
 
-/// Loads the page anew after a change, at its section. The text about the change waits in a cookie,
-/// so that no link can make the page say what did not happen.
-pub(crate) fn done(visit: &Visit, section: &str, text: &str) -> Answer {
-    let section = SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default();
-    visit.set_cookie(visit.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
-    anew(visit, section)
-}
-
-/// Loads the page anew, at a section. A link could not, since the browser is at this URL already.
-pub(super) fn anew(visit: &Visit, section: &str) -> Answer {
-    let section = SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default();
-    Answer::redirect(&format!("{}#{section}", visit.place.url(PAGE, &visit.way_back())))
-}
-
 /// The text about the change that was just made.
-fn take_done(visit: &Visit) -> Option<Value> {
-    let (section, text) = visit.cookies.get(Cookie::Done)?.split_once('.')?;
-    visit.set_cookie(visit.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));
+fn done(visit: &Visit) -> Option<Value> {
+    let (section, text) = visit.take_change()?;
     let text = Some(visit.text(&format!("account.done.{text}"))).filter(|text| !text.is_empty())?;
     Some(context! { section => section, text => text })
 }

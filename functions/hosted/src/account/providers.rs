@@ -43,7 +43,7 @@ pub(super) async fn submit(visit: &Visit, action: &Action) -> Outcome {
         }
         "link" => match provider::link(visit, &action.id).await {
             Ok(answer) => Outcome::Answer(answer),
-            Err(reply) => Outcome::Refusal(reply),
+            Err(reply) => Outcome::Refusal(*reply),
         },
         _ => Outcome::Nothing,
     }

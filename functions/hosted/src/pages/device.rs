@@ -23,8 +23,10 @@ pub(super) async fn show(visit: &Visit) -> Answer {
         return ask(visit, &visit.error_text(&reply));
     }
     let place = &reply.body["place"];
-    let place = [&place["city_name"], &place["country_code"], &place["ip"]].into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
-    let minutes = reply.body["created_at_millis"].as_i64().map_or(0, |began| (visit.app.clock.now().as_millisecond() - began).max(0) / 60_000);
+    let place =
+        [&place["city_name"], &place["country_code"], &place["ip"]].into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    let minutes =
+        reply.body["created_at_millis"].as_i64().map_or(0, |began| (visit.app.clock.now().as_millisecond() - began).max(0) / 60_000);
     let texts = Notice::new(visit, visit.text("device.title"));
     let texts = match user_code {
         Some(user_code) => texts.text(visit.fill("device.text", &[("name", &name)])).code(user_code),

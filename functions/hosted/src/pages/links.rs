@@ -46,7 +46,9 @@ pub(super) async fn submit_magic_link(visit: &mut Visit) -> Answer {
     let reply = visit.call(otp_sign_in::ROUTE, otp_sign_in::handle, call).await;
     match signed_in::take(visit, reply, "code").await {
         Ok(answer) => answer,
-        Err(reply) => Notice::new(visit, visit.text("magic.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer(),
+        Err(reply) => {
+            Notice::new(visit, visit.text("magic.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer()
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pages. Each has a function that shows it and, if it has a form, one that takes the form.
 
 mod device;
+mod factor_form;
 mod invitation;
 mod links;
 pub(crate) mod notice;
@@ -20,10 +21,12 @@ use http::StatusCode;
 use crate::answer::Answer;
 use crate::render::{SCRIPT, failure, script_name};
 use crate::visit::Visit;
-use crate::visit::fields::Fields;
 
 /// Shows a page.
 pub(crate) async fn show(visit: &mut Visit) -> Answer {
+    if let Some(answer) = provider::fetch_session(visit) {
+        return answer;
+    }
     match visit.page.as_str() {
         "sign-in" => sign_in::show(visit),
         "sign-up" => sign_up::show(visit),
@@ -76,11 +79,4 @@ async fn again(visit: &mut Visit) -> Answer {
 
 fn missing(visit: &Visit) -> Answer {
     failure(&visit.app, visit.language, StatusCode::NOT_FOUND, "not_found")
-}
-
-impl Visit {
-    /// The part of the query that leads back to the app.
-    pub(crate) fn way_back(&self) -> Fields {
-        self.query.only(&crate::visit::way_back::WayBack::FIELDS)
-    }
 }

@@ -2,10 +2,13 @@
 
 use http::StatusCode;
 use minijinja::{Value, context};
+use model::bot_challenge::GuardedOperation;
 
 use crate::answer::Answer;
+use crate::pages::ways;
 use crate::visit::Visit;
 use crate::visit::call::Reply;
+use crate::visit::fields::Fields;
 
 /// A page with a title, texts, buttons and links.
 pub(crate) struct Notice<'a> {
@@ -17,6 +20,9 @@ pub(crate) struct Notice<'a> {
     hidden: Vec<(&'static str, String)>,
     buttons: Vec<Value>,
     links: Vec<Value>,
+    challenge: Option<Value>,
+    /// The query of the page that takes the form.
+    query: Fields,
     status: StatusCode,
 }
 
@@ -32,6 +38,8 @@ impl<'a> Notice<'a> {
             hidden: Vec::new(),
             buttons: Vec::new(),
             links: Vec::new(),
+            challenge: None,
+            query: visit.way_back(),
             status: StatusCode::OK,
         }
     }
@@ -47,7 +55,13 @@ impl<'a> Notice<'a> {
 
     /// Shows why an operation refused.
     pub(crate) fn refused(self, reply: &Reply) -> Self {
-        Self { problem: Some(self.visit.error_text(reply)), status: reply.status, ..self }
+        let challenge = ways::challenge(self.visit, GuardedOperation::Email, Some(reply));
+        Self { problem: Some(self.visit.error_text(reply)), status: reply.status, challenge, ..self }
+    }
+
+    /// Sends the form to this page with this query, too.
+    pub(crate) fn keeping(self, query: Fields) -> Self {
+        Self { query, ..self }
     }
 
     pub(crate) fn hidden(mut self, name: &'static str, value: &str) -> Self {
@@ -68,7 +82,7 @@ impl<'a> Notice<'a> {
     }
 
     pub(crate) fn answer(self) -> Answer {
-        let action = self.visit.place.path(&self.visit.page, &self.visit.way_back());
+        let action = self.visit.place.path(&self.visit.page, &self.query);
         let values = context! {
             title => self.title,
             texts => self.texts,
@@ -77,6 +91,7 @@ impl<'a> Notice<'a> {
             hidden => self.hidden,
             buttons => self.buttons,
             links => self.links,
+            challenge => self.challenge,
             action => action,
         };
         self.visit.document("notice", values).status(self.status).answer()

@@ -6,10 +6,9 @@ use users_functions::contact_channel_send_own_code;
 
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
-use crate::pages::{sign_in, ways};
+use crate::pages::{sign_in, signed_in, ways};
 use crate::visit::Visit;
 use crate::visit::call::Call;
-use crate::visit::way_back::WayBack;
 
 pub(super) fn show(visit: &Visit) -> Answer {
     let Some(visitor) = &visit.visitor else { return Answer::redirect(&sign_in::first(visit)) };
@@ -32,9 +31,10 @@ pub(super) fn show(visit: &Visit) -> Answer {
             .link("sign-out", visit.text("sign_out.title"))
             .answer(),
         Some(RestrictedReason::Anonymous) => Answer::redirect(&visit.place.url("sign-up", &visit.way_back())),
-        Some(RestrictedReason::RestrictedByAdministrator) => {
-            notice.text(visit.fill("onboarding.restricted", &[("project", project)])).link("sign-out", visit.text("sign_out.title")).answer()
-        }
+        Some(RestrictedReason::RestrictedByAdministrator) => notice
+            .text(visit.fill("onboarding.restricted", &[("project", project)]))
+            .link("sign-out", visit.text("sign_out.title"))
+            .answer(),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
     let Some(visitor) = &visit.visitor else { return Answer::redirect(&sign_in::first(visit)) };
     if visit.form.text("action") != "send" {
         let is_restricted = visitor.user.restricted_reason_in(&visitor.session, &visit.project.config).is_some();
-        return if is_restricted { show(visit) } else { WayBack::of(visit).go(visit).await };
+        return if is_restricted { show(visit) } else { signed_in::go_back(visit).await };
     }
     let email = visitor.user.primary().map(|channel| channel.value.to_string()).unwrap_or_default();
     let body = json!({ "email": email, "callback_url": visit.place.url("email-verification", &visit.way_back()) });

@@ -5,9 +5,8 @@ use auth_functions::{passkey_initiate_authentication, passkey_sign_in};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::pages::{sign_in, signed_in};
 use crate::visit::Visit;
-use crate::visit::call::Call;
+use crate::visit::call::{Call, Reply};
 
 /// The options of a challenge, as JSON for the script.
 pub(super) async fn begin(visit: &Visit) -> Answer {
@@ -26,15 +25,9 @@ pub(super) async fn begin(visit: &Visit) -> Answer {
     Answer::json(reply.status, &reply.body)
 }
 
-pub(super) async fn sign_in(visit: &mut Visit) -> Answer {
+/// Signs in with the answer of an authenticator.
+pub(super) async fn sign_in(visit: &Visit) -> Reply {
     let response = serde_json::from_str::<Value>(visit.form.text("passkey")).unwrap_or_default();
     let body = json!({ "code": visit.form.text("passkey_code"), "authentication_response": response });
-    let reply = visit.call(passkey_sign_in::ROUTE, passkey_sign_in::handle, Call::with(body).anonymous()).await;
-    match signed_in::take(visit, reply, "passkey").await {
-        Ok(answer) => answer,
-        Err(reply) => {
-            visit.problem = Some(visit.error_text(&reply));
-            sign_in::show(visit)
-        }
-    }
+    visit.call(passkey_sign_in::ROUTE, passkey_sign_in::handle, Call::with(body).anonymous()).await
 }

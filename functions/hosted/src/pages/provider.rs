@@ -6,24 +6,28 @@
 //! callback the provider answers. The account's page also links accounts in this way.
 
 use auth_functions::{oauth_authorize, oauth_token, session_delete};
+use crypto::seal::SealedText;
 use http::header;
 use jiff::SignedDuration;
 use minijinja::context;
+use model::project::redirect::RedirectUrl;
 use model::session::refresh_token;
 use model::sign_in::authorization::challenge;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::account::{PAGE, page};
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
-use crate::pages::{second_factor, signed_in, ways};
+use crate::pages::{factor_form, signed_in, ways};
 use crate::visit::Visit;
+use crate::visit::account::ACCOUNT;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
-use crypto::seal::SealedText;
 
+// The names that the published SDK gives to the parameters of a page that wants the app's session.
+const NESTED_SESSION: &str = "stack_nested_cross_domain_auth_refresh_token_id";
+const NESTED_CALLBACK: &str = "stack_nested_cross_domain_auth_callback_url";
 /// How long a flow may take.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
 
@@ -37,8 +41,11 @@ struct Flow {
     verifier: String,
     /// The way in which the visitor signs in.
     way: String,
-    /// The query that leads back to the app, or the page of this service to go on with.
+    /// The query that leads back to the app.
     back: String,
+    /// The page to go on with, for a session that the app hands over; otherwise empty.
+    #[serde(default)]
+    page: String,
 }
 
 impl Flow {
@@ -47,9 +54,9 @@ impl Flow {
     }
 
     /// A new flow, kept in the browser; `None` if it cannot be sealed.
-    fn begin(visit: &Visit, way: &str, back: &str) -> Option<Self> {
+    fn begin(visit: &Visit, way: &str, back: &str, page: &str) -> Option<Self> {
         let code = || visit.app.entropy.code().expose_secret().to_owned();
-        let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned() };
+        let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
         let text = SecretString::from(serde_json::to_string(&flow).ok()?);
         let sealed = visit.app.sealer.seal(&visit.app.entropy, &Self::owner(visit), &text).ok()?;
         visit.set_cookie(visit.cookies.set_flow(&flow.state, &sealed.into_text(), LIFE));
@@ -74,7 +81,9 @@ pub(super) async fn start(visit: &Visit) -> Answer {
         return send(visit).await;
     }
     let Some(provider) = visit.query.get("provider") else { return refused(visit, "OTHER") };
-    let Some(flow) = Flow::begin(visit, &format!("provider-{provider}"), &visit.way_back().query()) else { return refused(visit, "OTHER") };
+    let Some(flow) = Flow::begin(visit, &format!("provider-{provider}"), &visit.way_back().query(), "") else {
+        return refused(visit, "OTHER");
+    };
     let query = Fields::default().with("provider", provider).with("state", &flow.state).with("code_challenge", &challenge(&flow.verifier));
     let query = query.with("redirect_uri", &visit.place.url("oauth-callback", &Fields::default()));
     Answer::redirect(&visit.place.url_at_api("oauth-start", query))
@@ -89,9 +98,9 @@ pub(super) async fn start(visit: &Visit) -> Answer {
 ///
 /// The browser goes on from a document, because policies for forms count redirects as their
 /// targets, and a provider's are not known.
-pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Reply> {
+pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Reply>> {
     let back = visit.way_back().query();
-    let Some(flow) = Flow::begin(visit, LINK, &back) else { return Ok(refused(visit, "OTHER")) };
+    let Some(flow) = Flow::begin(visit, LINK, &back, "") else { return Ok(refused(visit, "OTHER")) };
     let token = visit.access_token().unwrap_or_default();
     let callback = visit.place.url("oauth-callback", &Fields::default());
     let query = query(visit, &callback, &flow.state, &challenge(&flow.verifier));
@@ -99,7 +108,7 @@ pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Reply>
     let call = Call::new().at(provider).query(query.query()).anonymous();
     let reply = visit.call(oauth_authorize::ROUTE, oauth_authorize::handle, call).await;
     if reply.error().is_some() {
-        return Err(reply);
+        return Err(Box::new(reply));
     }
     let values = context! { href => reply.text("location"), provider => ways::provider_name(provider) };
     Ok(visit.document("onward", values).answer())
@@ -121,8 +130,17 @@ async fn send(visit: &Visit) -> Answer {
             let cookies = reply.headers.get_all(header::SET_COOKIE).into_iter().filter_map(|cookie| cookie.to_str().ok());
             Answer::redirect(location).with_cookies(cookies.map(str::to_owned).collect::<Vec<_>>())
         }
-        None => Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer(),
+        None if matches!(reply.error(), Some("BOT_CHALLENGE_REQUIRED" | "BOT_CHALLENGE_FAILED")) => {
+            let provider = ways::provider_name(visit.query.text("provider"));
+            let button = visit.fill("sign_in.with_provider", &[("provider", &provider)]);
+            Notice::new(visit, visit.text("sign_in.title")).refused(&reply).keeping(visit.query.clone()).button("go", button).answer()
+        }
+        None => failed(visit, &reply),
     }
+}
+
+fn failed(visit: &Visit, reply: &Reply) -> Answer {
+    Notice::new(visit, visit.text("problem.title")).refused(reply).link("sign-in", visit.text("common.start_again")).answer()
 }
 
 /// What every request to begin a flow says.
@@ -156,15 +174,42 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
         "redirect_uri": visit.place.url("oauth-callback", &Fields::default()),
     });
     let reply: Reply = visit.call(oauth_token::ROUTE, oauth_token::handle, Call::with(body).anonymous()).await;
+    if !flow.page.is_empty() && reply.error().is_none() {
+        signed_in::begin(visit, &reply, "");
+        return Answer::redirect(&flow.page);
+    }
     if is_link {
         return linked(visit, reply).await;
     }
     match signed_in::take(visit, reply, &flow.way).await {
         Ok(answer) => answer,
-        Err(reply) => {
-            Notice::new(visit, visit.text("problem.title")).refused(&reply).link("sign-in", visit.text("common.start_again")).answer()
-        }
+        Err(reply) => failed(visit, &reply),
     }
+}
+
+/// For a page that an app opens for its user: the app names the session, and where to get it. If
+/// the visitor's session here is another one, the browser goes to the app, whose SDK answers with
+/// an authorization code for its own session (the SDK calls this nested cross-domain sign-in).
+pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
+    let session = visit.query.get(NESTED_SESSION).filter(|_| visit.query.get("code").is_none())?;
+    if visit.visitor.as_ref().is_some_and(|visitor| visitor.session.id.to_string() == session) {
+        return None;
+    }
+    let app = RedirectUrl::parse(visit.query.get(NESTED_CALLBACK)?).ok()?;
+    if !visit.project.redirects(&visit.app.settings.own_pages).trust(&app) || visit.place.own(app.url().as_str()).is_some() {
+        return None;
+    }
+    let page = visit.place.url(&visit.page, &visit.query.without(&[NESTED_SESSION, NESTED_CALLBACK]));
+    let flow = Flow::begin(visit, "", "", &page)?;
+    let mut url = app.url().clone();
+    url.query_pairs_mut()
+        .append_pair(NESTED_SESSION, session)
+        .append_pair("redirect_uri", &visit.place.url("oauth-callback", &Fields::default()))
+        .append_pair("state", &flow.state)
+        .append_pair("code_challenge", &challenge(&flow.verifier))
+        .append_pair("code_challenge_method", "S256")
+        .append_pair("after_callback_redirect_url", &page);
+    Some(Answer::redirect(url.as_str()))
 }
 
 /// Ends a flow that links an account. Redeeming its code has begun a session, too, which nobody
@@ -172,9 +217,9 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
 /// visitor goes on in the session that then begins.
 async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
-        let account = visit.place.path(PAGE, &visit.way_back());
+        let account = visit.place.path(ACCOUNT, &visit.way_back());
         visit.query = visit.query.clone().with("after_auth_return_to", &account);
-        return second_factor::ask(visit, &reply);
+        return factor_form::ask(visit, &reply);
     }
     if reply.error().is_some() {
         return unlinked(visit, Some(&reply));
@@ -191,14 +236,14 @@ async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
         // The session of the account's page has ended meanwhile.
         _ => signed_in::begin(visit, &reply, ""),
     }
-    page::done(visit, "providers", "providers_linked")
+    visit.account_changed("providers", "providers_linked")
 }
 
 /// Says that no account was linked, and why.
 fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
     let code = visit.query.get("errorCode").or_else(|| visit.query.get("error")).unwrap_or_default();
     let known = Some(visit.text(&format!("errors.{code}"))).filter(|text| !text.is_empty());
-    let notice = Notice::new(visit, visit.text("account.providers.unlinked")).link(PAGE, visit.text("common.account"));
+    let notice = Notice::new(visit, visit.text("account.providers.unlinked")).link(ACCOUNT, visit.text("common.account"));
     match reply {
         Some(reply) => notice.refused(reply).answer(),
         None => notice.text(known.unwrap_or_else(|| visit.text("errors.OAUTH_PROVIDER_ACCESS_DENIED"))).answer(),

@@ -2,45 +2,24 @@
 //! forms, so the page works in any number of tabs.
 
 use auth_functions::mfa_sign_in;
-use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
-use minijinja::context;
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
+use crate::pages::factor_form::form;
 use crate::pages::{passkey, signed_in};
 use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::cookies::Cookie;
-
-/// Asks for the factor, after a sign-in that requires one.
-pub(super) fn ask(visit: &Visit, reply: &Reply) -> Answer {
-    let factors = reply.body["details"]["factors"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let factors = factors.collect::<Vec<_>>().join(" ");
-    form(visit, reply.detail("attempt_code"), &factors, None)
-}
-
-fn form(visit: &Visit, attempt: &str, factors: &str, reply: Option<&Reply>) -> Answer {
-    let has = |name: &str| factors.split(' ').any(|factor| factor == name);
-    let text = reply.map(|reply| visit.error_text(reply));
-    let is_recovery = visit.form.text("action") == "recovery-code";
-    let of = |is_its: bool| text.clone().filter(|_| is_its).unwrap_or_default();
-    let values = context! {
-        attempt => attempt,
-        factors => context! { passkey => has("passkey"), recovery => has("recovery-code"), names => factors },
-        problem => (),
-        problems => context! { totp => of(!is_recovery), recovery => of(is_recovery) },
-        remember_days => visit.project.config.second_factor.remember_device_days,
-    };
-    visit.document("mfa", values).status(reply.map_or(StatusCode::OK, |reply| reply.status)).answer()
-}
 
 pub(super) async fn submit(visit: &mut Visit) -> Answer {
     let (attempt, factors) = (visit.form.text("attempt").to_owned(), visit.form.text("factors").to_owned());
     let body = match visit.form.text("action") {
         "passkey-begin" => return passkey::begin(visit).await,
         "passkey" => {
-            let Ok(response) = serde_json::from_str::<Value>(visit.form.text("passkey")) else { return form(visit, &attempt, &factors, None) };
+            let Ok(response) = serde_json::from_str::<Value>(visit.form.text("passkey")) else {
+                return form(visit, &attempt, &factors, None);
+            };
             json!({ "type": "passkey", "passkey": { "code": visit.form.text("passkey_code"), "authentication_response": response } })
         }
         "recovery-code" => json!({ "type": "recovery-code", "recovery_code": visit.form.text("recovery_code").trim() }),

@@ -40,11 +40,14 @@ fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
 
 pub(super) async fn submit(visit: &mut Visit) -> Answer {
     match visit.form.text("action") {
-        "continue" if visit.visitor.is_some() => WayBack::of(visit).go(visit).await,
+        "continue" if visit.visitor.is_some() => signed_in::go_back(visit).await,
         "code" => send_code(visit).await,
         "enter-code" => enter_code(visit).await,
         "passkey-begin" => passkey::begin(visit).await,
-        "passkey" => passkey::sign_in(visit).await,
+        "passkey" => {
+            let reply = passkey::sign_in(visit).await;
+            taken(visit, reply, "passkey").await
+        }
         _ => password(visit).await,
     }
 }
@@ -52,7 +55,12 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
 async fn password(visit: &mut Visit) -> Answer {
     let body = json!({ "email": visit.form.text("email").trim(), "password": visit.form.text("password") });
     let reply = visit.call(password_sign_in::ROUTE, password_sign_in::handle, Call::with(body).anonymous()).await;
-    match signed_in::take(visit, reply, "password").await {
+    taken(visit, reply, "password").await
+}
+
+/// The end of a sign-in, or the form again.
+async fn taken(visit: &mut Visit, reply: Reply, way: &str) -> Answer {
+    match signed_in::take(visit, reply, way).await {
         Ok(answer) => answer,
         Err(reply) => form(visit, Some(&reply)),
     }

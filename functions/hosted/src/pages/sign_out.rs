@@ -21,7 +21,10 @@ pub(super) async fn submit(visit: &Visit) -> Answer {
         let reply = visit.call(session_delete_current::ROUTE, session_delete_current::handle, Call::new()).await;
         // A session that has ended in the meantime is what was asked for.
         if reply.status.is_server_error() || reply.error() == Some("RATE_LIMITED") {
-            return Notice::new(visit, visit.text("sign_out.title")).refused(&reply).button("sign-out", visit.text("sign_out.submit")).answer();
+            return Notice::new(visit, visit.text("sign_out.title"))
+                .refused(&reply)
+                .button("sign-out", visit.text("sign_out.submit"))
+                .answer();
         }
     }
     visit.forget_session();

@@ -1,13 +1,12 @@
 //! What every way of signing in ends with.
 
-use model::session::refresh_token;
-use secrecy::SecretString;
+use auth_functions::oauth_cross_domain;
 
 use crate::answer::Answer;
-use crate::pages::second_factor;
-use crate::visit::call::Reply;
-use crate::visit::way_back::WayBack;
-use crate::visit::{SignedIn, Visit};
+use crate::pages::factor_form;
+use crate::visit::Visit;
+use crate::visit::call::{Call, Reply};
+use crate::visit::way_back::{Next, WayBack};
 
 /// Takes the answer of a sign-in: keeps the session and sends the visitor back to the app, or asks
 /// for the second factor. For any other error, the answer is given back.
@@ -15,11 +14,11 @@ pub(super) async fn take(visit: &mut Visit, reply: Reply, way: &str) -> Result<A
     match reply.error() {
         None => {
             begin(visit, &reply, way);
-            Ok(WayBack::of(visit).go(visit).await)
+            Ok(go_back(visit).await)
         }
         Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") => {
             visit.note_way(way);
-            Ok(second_factor::ask(visit, &reply))
+            Ok(factor_form::ask(visit, &reply))
         }
         Some(_) => Err(reply),
     }
@@ -27,11 +26,23 @@ pub(super) async fn take(visit: &mut Visit, reply: Reply, way: &str) -> Result<A
 
 /// Makes the session of a successful sign-in the visitor's.
 pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
-    let token = SecretString::from(reply.text("refresh_token").to_owned());
-    visit.keep_session(reply.text("refresh_token"));
+    visit.begin_session(reply.text("access_token"), reply.text("refresh_token"));
     if !way.is_empty() {
         visit.note_way(way);
     }
-    debug_assert!(refresh_token::session_in(&token).is_some(), "a session that begins now has a token of today");
-    visit.signed_in = Some(SignedIn { access_token: reply.text("access_token").to_owned(), refresh_token: token });
+}
+
+/// Sends the visitor, who has just signed in or goes on as the same user, back to the app; without
+/// a way back, to the account.
+pub(super) async fn go_back(visit: &Visit) -> Answer {
+    let body = match WayBack::of(visit).next(visit) {
+        Next::Url(url) => return Answer::redirect(&url),
+        Next::Handover(body) => body,
+    };
+    let call = Call::with(body).with_token();
+    let reply = visit.call(oauth_cross_domain::ROUTE, oauth_cross_domain::handle, call).await;
+    match reply.error() {
+        None => Answer::redirect(reply.text("redirect_url")),
+        Some(_) => visit.refusal(&reply),
+    }
 }

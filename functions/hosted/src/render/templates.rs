@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 
-use crate::render::style;
+use site::look::TOKENS;
 
 /// The templates by name; each extends `layout`.
 const TEMPLATES: [(&str, &str); 18] = [
@@ -49,6 +49,13 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     }
     environment
 });
+
+/// The style as it stands in every document: the tokens of all pages of the service, and the rules
+/// of these.
+pub(crate) fn style() -> &'static str {
+    static WHOLE: LazyLock<String> = LazyLock::new(|| format!("{TOKENS}{}", include_str!("style.css")));
+    &WHOLE
+}
 
 /// Renders a template.
 pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {

@@ -118,6 +118,8 @@ impl Visit {
         H: Handler<T, App>,
         T: 'static,
     {
+        let calls = self.parts.extensions.get::<Route>().map_or(&[][..], |page| page.calls);
+        debug_assert!(calls.iter().any(|call| call.name == route.name), "the route of the page does not list {}", route.name);
         let mut request = Request::new(Body::empty());
         *request.method_mut() = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
         *request.uri_mut() = call.uri(&route).parse().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The fields of a query or a form.
 
-use serde_json::Value;
+use api::pages::FormFields;
 use url::form_urlencoded;
 
 /// The longest value that is kept, in bytes.
@@ -15,11 +15,8 @@ impl Fields {
         Self(form_urlencoded::parse(query.as_bytes()).into_owned().filter(|(_, value)| value.len() <= MAX_VALUE).collect())
     }
 
-    /// The texts of a parsed form.
-    pub(crate) fn of_form(form: &Value) -> Self {
-        let fields = form.as_object().into_iter().flatten();
-        let texts = fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
-        Self(texts.filter(|(_, value)| value.len() <= MAX_VALUE).collect())
+    pub(crate) fn of_form(form: &FormFields) -> Self {
+        Self(form.0.iter().filter(|(_, value)| value.len() <= MAX_VALUE).cloned().collect())
     }
 
     /// The value of a field; `None` if it is absent or empty.

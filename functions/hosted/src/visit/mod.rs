@@ -1,10 +1,13 @@
 //! A visit: one request for a page, with the project, the visitor and everything sent.
 
+pub(crate) mod account;
 pub(crate) mod call;
 pub(crate) mod cookies;
+pub(crate) mod document;
 pub(crate) mod fields;
 pub(crate) mod place;
 pub(crate) mod said;
+pub(crate) mod session;
 pub(crate) mod visitor;
 pub(crate) mod way_back;
 
@@ -13,7 +16,7 @@ use std::sync::Mutex;
 use api::http::client::Caller;
 use api::http::describe::SchemaParts;
 use api::http::{Describe, Description};
-use api::product::input::ParsedBody;
+use api::pages::FormFields;
 use axum::extract::{FromRequestParts, RawPathParams};
 use crypto::digest::Digest;
 use flows::App;
@@ -26,10 +29,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-use crate::account;
 use crate::answer::Answer;
+use crate::render::failure;
 use crate::render::language::Language;
-use crate::render::{Document, failure};
 use crate::visit::cookies::{Cookie, Cookies};
 use crate::visit::fields::Fields;
 use crate::visit::place::Place;
@@ -85,7 +87,7 @@ impl FromRequestParts<App> for Visit {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let page = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "page").map(|(_, page)| page.to_owned()));
         let query = Fields::of_query(parts.uri.query().unwrap_or_default());
-        let form = parts.extensions.get::<ParsedBody>().and_then(|body| body.json.as_ref()).map(Fields::of_form).unwrap_or_default();
+        let form = parts.extensions.get::<FormFields>().map(Fields::of_form).unwrap_or_default();
         let language = Language::choose(query.get("ui_locales"), &parts.headers, app.settings.development);
         let caller = Caller::read(parts, &app.settings);
         let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
@@ -125,7 +127,7 @@ impl FromRequestParts<App> for Visit {
             place: Place::of(&app.settings.own_pages, &project.id, own_host.is_some()),
             app: app.clone(),
             project,
-            page: page.unwrap_or_else(|| account::PAGE.to_owned()),
+            page: page.unwrap_or_else(|| account::ACCOUNT.to_owned()),
             query,
             form,
             language,
@@ -174,12 +176,6 @@ impl Visit {
     /// Notes the way in which the visitor signed in, to mark it next time.
     pub(crate) fn note_way(&self, way: &str) {
         self.set_cookie(self.cookies.set(Cookie::Way, way, Some(BROWSER_LIFE)));
-    }
-
-    /// A document from a template. Its page is complete: the form's token, texts and brand are
-    /// added.
-    pub(crate) fn document(&self, template: &'static str, values: minijinja::Value) -> Document<'_> {
-        Document::new(self, template, values)
     }
 
     /// The answer with the cookies that were set.

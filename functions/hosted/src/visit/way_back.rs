@@ -6,14 +6,11 @@
 //! challenge; without them, the visitor is only sent there. A URL that the project does not trust
 //! is not followed.
 
-use auth_functions::oauth_cross_domain;
 use model::project::redirect::RedirectUrl;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
-use crate::answer::Answer;
 use crate::visit::Visit;
-use crate::visit::call::Call;
 use crate::visit::fields::Fields;
 
 const RETURN_TO: &str = "after_auth_return_to";
@@ -29,6 +26,14 @@ pub(crate) struct WayBack {
     state: Option<String>,
     challenge: Option<String>,
     after_callback: Option<String>,
+}
+
+/// What follows a sign-in.
+pub(crate) enum Next {
+    /// A redirect to this URL.
+    Url(String),
+    /// The app gets the session as a code, for this request of the operation for it.
+    Handover(Value),
 }
 
 /// Where a way back leads.
@@ -75,29 +80,22 @@ impl WayBack {
         self.to.is_some() && self.target(visit).is_none()
     }
 
-    /// Sends the visitor, who has just signed in or continues as the same user, back to the app;
-    /// without a way back, to the account. `visit` must know the session.
-    pub(crate) async fn go(self, visit: &Visit) -> Answer {
+    /// Where the visitor goes after the sign-in.
+    pub(crate) fn next(&self, visit: &Visit) -> Next {
         let app = match self.target(visit) {
             Some(Target::App(app)) => app,
-            Some(Target::Own(url)) => return Answer::redirect(url.as_str()),
-            None => return Answer::redirect(&visit.place.url("account-settings", &Fields::default())),
+            Some(Target::Own(url)) => return Next::Url(url.into()),
+            None => return Next::Url(visit.place.url("account-settings", &Fields::default())),
         };
-        let (Some(state), Some(challenge)) = (&self.state, &self.challenge) else {
-            return Answer::redirect(app.url().as_str());
-        };
-        let body = json!({
-            "redirect_uri": app.url().as_str(),
-            "state": state,
-            "code_challenge": challenge,
-            "code_challenge_method": "S256",
-            "after_callback_redirect_url": self.after_callback,
-        });
-        let call = Call::with(body).with_token();
-        let reply = visit.call(oauth_cross_domain::ROUTE, oauth_cross_domain::handle, call).await;
-        match reply.error() {
-            None => Answer::redirect(reply.text("redirect_url")),
-            Some(_) => visit.refusal(&reply),
+        match (&self.state, &self.challenge) {
+            (Some(state), Some(challenge)) => Next::Handover(json!({
+                "redirect_uri": app.url().as_str(),
+                "state": state,
+                "code_challenge": challenge,
+                "code_challenge_method": "S256",
+                "after_callback_redirect_url": self.after_callback,
+            })),
+            _ => Next::Url(app.url().as_str().to_owned()),
         }
     }
 
@@ -107,5 +105,12 @@ impl WayBack {
             Target::Own(url) => url.into(),
             Target::App(app) => app.url().as_str().to_owned(),
         })
+    }
+}
+
+impl Visit {
+    /// The part of the query that leads back to the app.
+    pub(crate) fn way_back(&self) -> Fields {
+        self.query.only(&WayBack::FIELDS)
     }
 }

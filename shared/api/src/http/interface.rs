@@ -9,4 +9,6 @@ pub enum Interface {
     Product,
     /// JSON-RPC for agents, about the public content.
     Agents,
+    /// Pages for the users of projects.
+    Pages,
 }

@@ -22,10 +22,10 @@ use crate::http::event::request;
 use crate::http::interface::Interface;
 use crate::http::log::{self, RequestFacts};
 use crate::http::need::Need;
-use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, operation_router};
+use crate::http::one_operation::{OF_CONTENT, OF_PAGES, OF_PRODUCT, operation_router};
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
-use crate::http::router::{wrap_agents, wrap_content, wrap_product};
+use crate::http::router::{wrap_agents, wrap_content, wrap_pages, wrap_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
@@ -66,6 +66,17 @@ where
 {
     assert_eq!(route.interface, Interface::Agents, "{}", route.name);
     run_public(route, on(route.verb.filter(), handler), wrap_agents)
+}
+
+/// Like [`run`], for a page.
+pub fn run_page<H, T>(route: Route, handler: H) -> Result<(), Error>
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    assert_eq!(route.interface, Interface::Pages, "{}", route.name);
+    let build = |app: &App| operation_router(app, route, wrap_pages(app, route, on(route.verb.filter(), handler)), OF_PAGES);
+    run_router(route.name, App::from_env, build)
 }
 
 type AddLayers = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;

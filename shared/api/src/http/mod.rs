@@ -24,7 +24,7 @@ pub use crate::http::describe::{Describe, Description, Signature};
 pub use crate::http::interface::Interface;
 pub use crate::http::json::{CreatedJson, Json};
 pub use crate::http::json_lines::JsonLines;
-pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
+pub use crate::http::lambda::{run, run_content, run_for_agents, run_page, run_router};
 pub use crate::http::need::{Need, Needs};
 pub use crate::http::one_operation::{with_allow, with_fallbacks};
 pub use crate::http::request_id::RequestId;

@@ -51,6 +51,11 @@ impl Needs {
         all
     }
 
+    /// Adds the needs of another set.
+    pub const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
     /// Removes a need.
     pub const fn without(self, need: Need) -> Self {
         Self(self.0 & !need.bit())

@@ -17,6 +17,7 @@ use crate::content::error::Problem;
 use crate::http::route::Route;
 use crate::http::router::{behind_content, behind_product};
 use crate::http::verb::Verb;
+use crate::pages;
 use crate::product::preflight;
 
 /// How an interface answers requests that its operation does not accept.
@@ -38,6 +39,9 @@ pub(super) const OF_CONTENT: Others = Others {
     wrong_method: || Problem::MethodNotAllowed.into_response(),
     behind: behind_content,
 };
+
+pub(super) const OF_PAGES: Others =
+    Others { no_route: pages::layer::missing, wrong_method: pages::layer::wrong_method, behind: |_, fallback| fallback };
 
 /// The router of an operation; its methods are already behind the layer of its interface.
 pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {

@@ -39,6 +39,8 @@ pub struct Route {
     pub table: Table,
     /// The answers, except those common to the interface.
     pub answer: Answer,
+    /// The operations that a page calls within the process; its function may do whatever they may.
+    pub calls: &'static [Self],
 }
 
 /// Whose access tokens an operation with a rate limit accepts. Operations without a rate limit
@@ -103,6 +105,7 @@ impl Route {
             limit,
             table: Table { actions: &[], partitions: &[], reads: &[], trail },
             answer: Answer::new(),
+            calls: &[],
         }
     }
 
@@ -134,6 +137,18 @@ impl Route {
     /// Sets the operation's line in the API document.
     pub const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
+    }
+
+    /// For a page that calls these operations within the process. They have limits and leave traces
+    /// in the trail themselves.
+    pub const fn page(self, calls: &'static [Self]) -> Self {
+        let mut needs = self.needs;
+        let mut others = calls;
+        while let [call, rest @ ..] = others {
+            (needs, others) = (needs.and(call.needs), rest);
+        }
+        Self { interface: Interface::Pages, calls, needs, limit: None, ..self }
+            .leaves_no_trail("the operations that a page calls are recorded themselves")
     }
 
     /// For an operation of the content API, which reads only the public content.
@@ -221,12 +236,14 @@ impl Route {
         Self { table: Table { trail: Trail::Entry, ..self.table }, ..self }
     }
 
-    /// What the function's role may do to the table: the operation's own actions, and the actions
-    /// for counting requests, reading the counts and writing the trail.
+    /// What the function's role may do to the table: the operation's own actions, the actions for
+    /// counting requests, reading the counts and writing the trail, and whatever the operations may
+    /// do that it calls.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = if self.limit.is_some_and(Limit::is_in_table) { &[TableAction::GetItem, TableAction::UpdateItem][..] } else { &[] };
         let telling = (self.table.trail == Trail::Entry).then_some(TableAction::PutItem);
-        let mut actions: Vec<TableAction> = self.table.actions.iter().chain(counting).copied().chain(telling).collect();
+        let of_calls = self.calls.iter().flat_map(Self::actions);
+        let mut actions: Vec<TableAction> = self.table.actions.iter().chain(counting).copied().chain(telling).chain(of_calls).collect();
         actions.sort_unstable();
         actions.dedup();
         actions

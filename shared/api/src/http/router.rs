@@ -10,7 +10,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::http::describe::Signature;
 use crate::http::interface::Interface;
 use crate::http::route::Route;
-use crate::{content, product, rpc};
+use crate::{content, pages, product, rpc};
 
 /// Visits the operations of an area. The gateway, the fallback function, the deployment template,
 /// the API document and the contract tests are visitors.
@@ -66,6 +66,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
         Interface::Content => wrap_content(app, route, methods),
         Interface::Product => wrap_product(app, route, methods),
         Interface::Agents => wrap_agents(app, route, methods),
+        Interface::Pages => wrap_pages(app, route, methods),
     }
 }
 
@@ -92,6 +93,13 @@ pub(super) fn wrap_agents(_: &App, route: Route, methods: MethodRouter<App>) -> 
     methods.layer(Extension(route))
 }
 
+/// A method router behind the layer of pages.
+pub(super) fn wrap_pages(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
+    let layer = from_fn_with_state(app.clone(), pages::layer);
+    let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(pages::layer::panicked)).layer(layer);
+    methods.layer(Extension(route))
+}
+
 /// A router for requests that match no route, behind the layer of an interface.
 pub fn fallback_router<H, T>(app: &App, interface: Interface, handler: H) -> Router<App>
 where
@@ -100,7 +108,7 @@ where
 {
     let router = Router::new().fallback(handler);
     match interface {
-        Interface::Content | Interface::Agents => behind_content(app, router),
+        Interface::Content | Interface::Agents | Interface::Pages => behind_content(app, router),
         Interface::Product => behind_product(app, router),
     }
 }

@@ -113,8 +113,8 @@ fn relying_party(project: &Project, own: &OwnPages, origin: &str, data: &Authent
     Ok(data.relying_party(&project.relying_parties(origin, own)?)?.to_owned())
 }
 
-/// Verifies the response of a registration, and returns the new passkey. `own` are the service's own
-/// pages, where passkeys can be used, too.
+/// Verifies the response of a registration, and returns the new passkey. `own` are the service's
+/// own pages, where passkeys can be used, too.
 pub fn register(
     project: &Project,
     own: &OwnPages,

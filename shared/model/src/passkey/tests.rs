@@ -131,7 +131,11 @@ fn a_vector_with_any_changed_byte_is_refused() {
                     wrong[at] ^= bit;
                     let mut response = assertion(&vector, &user);
                     response["response"][part] = json!(URL_SAFE_NO_PAD.encode(wrong));
-                    assert!(authenticate(&project(), &own(), &challenge, &response, &user).is_err(), "{}: {part}, byte {at}", vector["name"]);
+                    assert!(
+                        authenticate(&project(), &own(), &challenge, &response, &user).is_err(),
+                        "{}: {part}, byte {at}",
+                        vector["name"]
+                    );
                 }
             }
         }

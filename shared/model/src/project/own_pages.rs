@@ -9,10 +9,14 @@
 use url::Url;
 use wire::id::ProjectId;
 
-use crate::project::redirect::{RedirectUrl, UrlRefusal};
-
 /// The path of the pages.
 pub const PATH: &str = "/handler";
+
+/// The URL of the API is not one, or the domain is not a domain name in lower case, perhaps with a
+/// port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a domain name in lower case, perhaps with a port")]
+pub struct DomainRefusal;
 
 /// The places of the pages of all projects.
 #[derive(Debug, Clone)]
@@ -27,8 +31,8 @@ impl OwnPages {
     /// The pages of a deployment whose API has this URL. `domain` may end with a port. Without a
     /// domain, an API at `localhost` has one nevertheless: browsers resolve every name below
     /// `localhost` to the machine itself (RFC 6761 §6.3).
-    pub fn new(api_url: &str, domain: Option<&str>) -> Result<Self, UrlRefusal> {
-        let api = Url::parse(api_url).map_err(|_| UrlRefusal)?;
+    pub fn new(api_url: &str, domain: Option<&str>) -> Result<Self, DomainRefusal> {
+        let api = Url::parse(api_url).map_err(|_| DomainRefusal)?;
         let domain = match domain {
             Some(domain) => Some(checked(api.scheme(), domain)?),
             None => (api.host_str() == Some("localhost")).then(|| api.authority().to_owned()),
@@ -42,7 +46,7 @@ impl OwnPages {
     }
 
     /// The URL of a project's page.
-    pub fn page(&self, project: &ProjectId, name: &str) -> RedirectUrl {
+    pub fn page(&self, project: &ProjectId, name: &str) -> Url {
         let mut url = self.api.clone();
         let named = match self.host_origin(project).and_then(|origin| Url::parse(&origin).ok()) {
             Some(own) => {
@@ -53,7 +57,7 @@ impl OwnPages {
         };
         url.set_path(&format!("{PATH}/{name}"));
         url.set_query(named.as_deref());
-        RedirectUrl::from(url)
+        url
     }
 
     /// The origin of the API.
@@ -92,11 +96,12 @@ impl OwnPages {
 }
 
 /// The domain in the form of an origin's host and port.
-fn checked(scheme: &str, domain: &str) -> Result<String, UrlRefusal> {
+fn checked(scheme: &str, domain: &str) -> Result<String, DomainRefusal> {
     let origin = format!("{scheme}://{domain}");
-    let url = Url::parse(&origin).map_err(|_| UrlRefusal)?;
-    let is_domain = url.domain().is_some() && url.origin().ascii_serialization() == origin;
-    if is_domain { Ok(domain.to_owned()) } else { Err(UrlRefusal) }
+    let url = Url::parse(&origin).map_err(|_| DomainRefusal)?;
+    let is_plain = domain.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte));
+    let is_domain = is_plain && url.domain().is_some() && url.origin().ascii_serialization() == origin;
+    if is_domain { Ok(domain.to_owned()) } else { Err(DomainRefusal) }
 }
 
 #[cfg(test)]
@@ -140,7 +145,13 @@ mod tests {
         assert_eq!(pages.project_of(&format!("{PROJECT}.localhost:8787")), Some(project()));
         assert_eq!(pages.project_of(&format!("{}.LOCALHOST:8787", PROJECT.to_uppercase())), Some(project()));
         assert_eq!(pages.project_of("internal.localhost:8787"), Some(ProjectId::internal()));
-        for host in ["localhost:8787", ".localhost:8787", "a.localhost:8787", &format!("{PROJECT}.localhost"), &format!("x{PROJECT}.localhost:8787")] {
+        for host in [
+            "localhost:8787",
+            ".localhost:8787",
+            "a.localhost:8787",
+            &format!("{PROJECT}.localhost"),
+            &format!("x{PROJECT}.localhost:8787"),
+        ] {
             assert_eq!(pages.project_of(host), None, "{host}");
         }
         assert_eq!(OwnPages::new("https://api.example.com", None).expect("pages").project_of("internal.api.example.com"), None);

@@ -53,7 +53,8 @@ fn a_native_app_is_trusted_only_in_oauth_flows_and_only_if_it_is_listed() {
     let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
     let domains = [domain("com.example.app://cb"), domain("stack-auth-mobile-oauth-url:")];
     let url = |text: &str| RedirectUrl::parse(text).expect("a URL");
-    let (none, listed) = (Rules { allow_localhost: true, domains: &[], own: None }, Rules { allow_localhost: false, domains: &domains, own: None });
+    let (none, listed) =
+        (Rules { allow_localhost: true, domains: &[], own: None }, Rules { allow_localhost: false, domains: &domains, own: None });
     for app in ["com.example.app://cb?x=1", "stack-auth-mobile-oauth-url://success"].map(url) {
         assert!(listed.trust_for_oauth(&app) && !listed.trust(&app) && !none.trust_for_oauth(&app));
         assert!(none.check_for_oauth(&app).expect_err("a refusal").to_string().contains("com.example.app:/callback"));
