@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use minijinja::{Value, context};
 use model::session::token::Subject;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use crate::visit::cookies::Cookie;
 use crate::visit::visitor::Visitor;
@@ -13,7 +13,7 @@ impl Visit {
     /// The refresh token of the visitor's session.
     pub(crate) fn refresh_token(&self) -> Option<&str> {
         let began = self.signed_in.as_ref().map(|signed_in| &signed_in.refresh_token);
-        began.or_else(|| self.visitor.as_ref().map(|visitor| &visitor.token)).map(|token| token.expose_secret())
+        began.or_else(|| self.visitor.as_ref().map(|visitor| &visitor.token)).map(secrecy::ExposeSecret::expose_secret)
     }
 
     /// An access token of the visitor, for calls within the process.
