@@ -9,7 +9,7 @@ use users_functions::me_activity;
 
 use crate::account;
 use crate::answer::Answer;
-use crate::visit::Visit;
+use crate::visit::account::AccountVisit;
 
 const CALLS: &[Route] = &[
     invitation_list::ROUTE,
@@ -26,7 +26,7 @@ pub const ROUTE: Route = Route::get("hosted-account-show", "/handler/account-set
     .table(&[BatchGetItem])
     .page(CALLS);
 
-pub async fn handle(mut visit: Visit) -> Answer {
+pub async fn handle(AccountVisit(mut visit): AccountVisit) -> Answer {
     let answer = Box::pin(account::show(&mut visit)).await;
     visit.finish(answer)
 }

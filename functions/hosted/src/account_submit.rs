@@ -17,7 +17,7 @@ use users_functions::{
 
 use crate::account;
 use crate::answer::Answer;
-use crate::visit::Visit;
+use crate::visit::account::AccountVisit;
 
 const CALLS: &[Route] = &[
     contact_channel_create::ROUTE,
@@ -67,7 +67,7 @@ pub const ROUTE: Route = Route::post("hosted-account-submit", "/handler/account-
     .table(&[BatchGetItem])
     .page(CALLS);
 
-pub async fn handle(mut visit: Visit) -> Answer {
+pub async fn handle(AccountVisit(mut visit): AccountVisit) -> Answer {
     let answer = Box::pin(account::submit(&mut visit)).await;
     visit.finish(answer)
 }

@@ -1,5 +1,9 @@
 //! The way to the account's page, from its own forms and from pages that end there.
 
+use api::http::{Describe, Description};
+use axum::extract::FromRequestParts;
+use flows::App;
+use http::request::Parts;
 use jiff::SignedDuration;
 
 use crate::answer::Answer;
@@ -16,10 +20,26 @@ pub(crate) const SECTIONS: [&str; 12] =
 /// How long the text about a change waits for the page that shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
 
+/// A request for the account's page, whose path names no page.
+pub struct AccountVisit(pub(crate) Visit);
+
+impl FromRequestParts<App> for AccountVisit {
+    type Rejection = Answer;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
+        let visit = Visit::from_request_parts(parts, app).await?;
+        Ok(Self(Visit { page: ACCOUNT.to_owned(), ..visit }))
+    }
+}
+
+impl Describe for AccountVisit {
+    fn describe(_: &mut Description) {}
+}
+
 impl Visit {
     /// Loads the account's page anew after a change, at a section. The text about the change
-    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page say what
-    /// did not happen.
+    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page tell
+    /// what did not happen.
     pub(crate) fn account_changed(&self, section: &str, text: &str) -> Answer {
         let section = known(section);
         self.set_cookie(self.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));

@@ -127,7 +127,7 @@ impl FromRequestParts<App> for Visit {
             place: Place::of(&app.settings.own_pages, &project.id, own_host.is_some()),
             app: app.clone(),
             project,
-            page: page.unwrap_or_else(|| account::ACCOUNT.to_owned()),
+            page: page.unwrap_or_default(),
             query,
             form,
             language,

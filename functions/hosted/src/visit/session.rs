@@ -6,7 +6,7 @@ use model::session::token::Subject;
 use secrecy::SecretString;
 
 use crate::visit::cookies::Cookie;
-use crate::visit::visitor::Visitor;
+use crate::visit::visitor::{Visitor, read};
 use crate::visit::{SignedIn, Visit};
 
 impl Visit {
@@ -49,6 +49,14 @@ impl Visit {
     /// Removes the session from the browser.
     pub(crate) fn forget_session(&self) {
         self.set_cookie(self.cookies.set(Cookie::Session, "", Some(SignedDuration::ZERO)));
+    }
+
+    /// Reads the visitor again, after a change that the page is to show. If that fails, the page
+    /// shows what was.
+    pub(crate) async fn read_again(&mut self) {
+        if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
+            self.visitor = Some(visitor);
+        }
     }
 
     /// Makes a session that has just begun the visitor's.

@@ -10,7 +10,6 @@ use store::keys::{project_key, user_key};
 use store::session::token_key;
 use wire::id::ProjectId;
 
-use crate::visit::Visit;
 use crate::visit::cookies::{Cookie, Cookies};
 
 /// A signed-in user.
@@ -48,14 +47,4 @@ async fn visitor(app: &App, project: &Project, known: &store::Store, token: Secr
     let Some(row) = known.user(&project.id, claim.user_id).await? else { return Ok(None) };
     let is_live = session.is_live(&row.user, &project.config.sessions, app.clock.now());
     Ok(is_live.then_some(Visitor { user: row.user, session, token }))
-}
-
-impl Visit {
-    /// Reads the visitor again, after a change that the page is to show. If that fails, the page
-    /// shows what was.
-    pub(crate) async fn read_again(&mut self) {
-        if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
-            self.visitor = Some(visitor);
-        }
-    }
 }
