@@ -29,9 +29,10 @@ const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
 /// The maximum round trips of an operation that hashes no password.
 const MAX_ROUND_TRIPS: u128 = 3;
-/// The operations that take one more round trip: one finds projects through the caller's teams, the
-/// others find the pictures in a user's profiles through that user's teams.
-const LONGER: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
+/// The operations that take one more round trip: a page reads its visitor before it calls other
+/// operations, one finds projects through the caller's teams, the others find the pictures in a
+/// user's profiles through that user's teams.
+const LONGER: [&str; 4] = ["hosted-account-show", "projects-internal-list", "users-me-delete", "users-user-delete"];
 
 /// The operation that needs a provider's keys, which a process caches on its first request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
