@@ -1,13 +1,21 @@
 //! What the service knows about the user, as a file: what the API's operations answer to the user,
 //! unchanged. If one of them refuses, there is no file, rather than one that looks complete.
+//!
+//! What is part of the user has been read with the visit, and is shown in the API's views: every
+//! call reads the user again, who may be large.
 
-use auth_functions::{mfa_authenticator_list, mfa_device_list, oauth_provider_list, passkey_list, session_list};
+use auth_functions::{mfa_device_list, session_list};
 use axum::handler::Handler;
 use flows::App;
 use keys_functions::user_key_list;
+use model::passkey::view::PasskeyRead;
+use model::provider::account::ProviderAccountRead;
+use model::user::channel::ContactChannel;
+use model::user::totp::AuthenticatorView;
 use serde_json::{Map, Value as Json, json};
 use teams_functions::{invitation_list, team_list};
-use users_functions::{contact_channel_list, me_activity, me_read};
+use users_functions::{me_activity, me_read};
+use wire::level::Level;
 
 use crate::account::outcome::Outcome;
 use crate::answer::Answer;
@@ -35,13 +43,16 @@ async fn collect(visit: &Visit) -> Result<Json, Box<Reply>> {
     data.insert("profile".to_owned(), profile);
     let of_me = "user_id=me";
     let mut put = |name: &str, list: Json| data.insert(name.to_owned(), list);
-    put("contact_channels", all(visit, contact_channel_list::ROUTE, contact_channel_list::handle, of_me).await?);
+    if let Some(user) = visit.visitor.as_ref().map(|visitor| &visitor.user) {
+        put("contact_channels", user.channels.iter().map(|channel| json!(ContactChannel::of(user.id, channel))).collect());
+        put("passkeys", user.passkeys.iter().map(|passkey| json!(PasskeyRead::of(user.id, passkey))).collect());
+        put("authenticators", user.apps().map(|app| json!(AuthenticatorView::from(app))).collect());
+        let accounts = user.provider_accounts.iter();
+        put("provider_accounts", accounts.map(|account| json!(ProviderAccountRead::of(user.id, account, Level::Client))).collect());
+    }
     put("sessions", all(visit, session_list::ROUTE, session_list::handle, "user_id=me&limit=100").await?);
-    put("passkeys", all(visit, passkey_list::ROUTE, passkey_list::handle, of_me).await?);
-    put("authenticators", all(visit, mfa_authenticator_list::ROUTE, mfa_authenticator_list::handle, "").await?);
     put("remembered_devices", all(visit, mfa_device_list::ROUTE, mfa_device_list::handle, "").await?);
-    put("provider_accounts", all(visit, oauth_provider_list::ROUTE, oauth_provider_list::handle, of_me).await?);
-    put("teams", all(visit, team_list::ROUTE, team_list::handle, "user_id=me&limit=1000").await?);
+    put("teams", all(visit, team_list::ROUTE, team_list::handle, "user_id=me&limit=100").await?);
     put("team_invitations", all(visit, invitation_list::ROUTE, invitation_list::handle, of_me).await?);
     if visit.project.config.user_api_keys_enabled {
         put("api_keys", all(visit, user_key_list::ROUTE, user_key_list::handle, of_me).await?);

@@ -14,12 +14,15 @@ fn of_me() -> Call {
     Call::new().query("user_id=me".to_owned())
 }
 
+/// More than are shown, but not all: a team may be large.
+fn some() -> Call {
+    Call::new().query("user_id=me&limit=100".to_owned())
+}
+
 /// `None` if there are neither teams nor invitations, and the user cannot create a team.
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
-    let (teams, invitations) = join!(
-        visit.call(team_list::ROUTE, team_list::handle, of_me()),
-        visit.call(invitation_list::ROUTE, invitation_list::handle, of_me())
-    );
+    let (teams, invitations) =
+        join!(visit.call(team_list::ROUTE, team_list::handle, some()), visit.call(invitation_list::ROUTE, invitation_list::handle, some()));
     let can_create = visit.project.config.client_team_creation_enabled;
     let is_empty = items(&teams).is_empty() && items(&invitations).is_empty();
     (!is_empty || can_create).then(|| {
