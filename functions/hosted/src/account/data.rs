@@ -27,8 +27,8 @@ use api::http::Route;
 /// The most pages that are read of a list, so that the file stays below what a function can answer.
 const MAX_PAGES: usize = 20;
 
-/// Teams have metadata, so only some are read: a request must not read more than 2 MB or answer with
-/// more than 1 MB. The file says if there are others.
+/// Teams have metadata, so only some are read: a request must not read more than 2 MB or answer
+/// with more than 1 MB. The file says if there are others.
 const TEAMS: &str = "user_id=me&limit=25";
 
 const NAME: &str = "account.json";
