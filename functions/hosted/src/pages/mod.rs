@@ -19,7 +19,8 @@ mod ways;
 use http::StatusCode;
 
 use crate::answer::Answer;
-use crate::render::{SCRIPT, failure, script_name};
+use crate::pages::notice::Notice;
+use crate::render::{SCRIPT, script_name};
 use crate::visit::Visit;
 
 /// Shows a page.
@@ -78,5 +79,8 @@ async fn again(visit: &mut Visit) -> Answer {
 }
 
 fn missing(visit: &Visit) -> Answer {
-    failure(&visit.app, visit.language, StatusCode::NOT_FOUND, "not_found")
+    Notice::new(visit, visit.text("problem.not_found"))
+        .link("sign-in", visit.text("sign_in.link"))
+        .answer()
+        .with_status(StatusCode::NOT_FOUND)
 }
