@@ -74,12 +74,12 @@ test("below the API, where the project is in the query", async (t) => {
 
 test("a person comes back to the app that sent them", async (t) => {
   const it = await w.visitor(t);
-  // Nothing is served there; the browser need only be sent.
-  await it.context.route("http://localhost:3000/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><title>App</title>" }));
   await it.open("sign-in", { after_auth_return_to: "http://localhost:3000/welcome?tab=2" });
   await it.follows(WITH);
+  // Nothing is served there; the browser need only be sent.
+  const sent = it.page.waitForRequest("http://localhost:3000/welcome?tab=2");
   await allows(it, account("rosa"));
-  await it.page.waitForURL("http://localhost:3000/welcome?tab=2");
+  await sent;
   it.check();
 });
 

@@ -82,6 +82,8 @@ function doing(it, w) {
     /** Enters address and password. */
     signsIn: async (email, password) => {
       await it.open("sign-in");
+      // Whoever is signed in finds the form behind a fold.
+      for (const fold of await page.locator("summary").all()) await fold.click();
       await it.types(texts.field.email, email);
       await it.types(texts.field.password, password);
       await it.presses(texts.sign_in.submit);

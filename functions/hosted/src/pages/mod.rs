@@ -74,6 +74,10 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
 /// tab has begun or ended, cookies are blocked, or another site sent the form.
 async fn again(visit: &mut Visit) -> Answer {
     visit.problem = Some(visit.text("common.expired_form"));
+    if visit.page == "mfa" {
+        // Without the form's attempt, there is nothing to go on with.
+        return sign_in::show(visit).with_status(StatusCode::FORBIDDEN);
+    }
     let answer = Box::pin(show(visit)).await;
     answer.with_status(StatusCode::FORBIDDEN)
 }
