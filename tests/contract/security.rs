@@ -86,13 +86,15 @@ fn a_distribution_caches_no_errors() {
 
 /// Operations without an access level, which do not verify access tokens but need the secret for
 /// another purpose.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 11] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 13] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
     ("auth-oauth-callback", "opens the verifier of the flow"),
     ("auth-oauth-callback-form", "opens the verifier of the flow"),
     ("auth-oauth-token", "signs access tokens"),
+    ("hosted-account-show", "calls operations that verify access tokens"),
+    ("hosted-account-submit", "calls operations that verify access tokens, and seals flows"),
     ("hosted-page-show", "calls operations that sign access tokens, and seals flows"),
     ("hosted-page-submit", "calls operations that sign access tokens"),
     ("keys-exposed-key-revoke", "seals the link of its email"),

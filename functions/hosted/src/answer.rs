@@ -59,6 +59,18 @@ impl Answer {
         Self { status: StatusCode::OK, headers, body: body.to_owned() }
     }
 
+    /// JSON as a file to save.
+    pub(crate) fn download(name: &str, body: &serde_json::Value) -> Self {
+        let answer = Self::json(StatusCode::OK, body);
+        let mut headers = answer.headers;
+        if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+            headers.insert(header::CONTENT_DISPOSITION, value);
+        }
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        let body = serde_json::to_string_pretty(body).unwrap_or(answer.body);
+        Self { headers, body, ..answer }
+    }
+
     /// JSON for the script of a page.
     pub(crate) fn json(status: StatusCode, body: &serde_json::Value) -> Self {
         let mut headers = HeaderMap::new();

@@ -9,6 +9,9 @@
 //! A page is one document with its style. Every form works without scripts; `pages.js` adds
 //! passkeys, bot challenges and small comforts.
 
+mod account;
+pub mod account_show;
+pub mod account_submit;
 mod answer;
 pub mod page_show;
 pub mod page_submit;
@@ -20,6 +23,8 @@ use api::http::Register;
 
 /// The operations of this area.
 pub fn operations(register: &mut impl Register) {
+    register.operation(account_show::ROUTE, account_show::handle);
+    register.operation(account_submit::ROUTE, account_submit::handle);
     register.operation(page_show::ROUTE, page_show::handle);
     register.operation(page_submit::ROUTE, page_submit::handle);
 }

@@ -2,7 +2,7 @@
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;
-use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token};
+use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token, session_delete};
 use teams_functions::invitation_details;
 
 use crate::answer::Answer;
@@ -10,8 +10,14 @@ use crate::pages;
 use crate::visit::Visit;
 
 /// A page reads, except that the end of a provider's flow begins a session.
-const CALLS: &[Route] =
-    &[cli_complete::ROUTE, invitation_details::ROUTE, oauth_authorize::ROUTE, oauth_cross_domain::ROUTE, oauth_token::ROUTE];
+const CALLS: &[Route] = &[
+    cli_complete::ROUTE,
+    invitation_details::ROUTE,
+    oauth_authorize::ROUTE,
+    oauth_cross_domain::ROUTE,
+    oauth_token::ROUTE,
+    session_delete::ROUTE,
+];
 
 pub const ROUTE: Route =
     Route::get("hosted-page-show", "/handler/{page}").summary("Shows a hosted page, such as sign-in").table(&[BatchGetItem]).page(CALLS);

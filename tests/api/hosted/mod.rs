@@ -1,5 +1,6 @@
 //! Hosted pages, as a browser without scripts sees them.
 
+mod account;
 mod pages;
 mod sign_in;
 mod way_back;

@@ -62,9 +62,10 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
     }
     let is_allowed = visit.form.text("action") == "allow";
     let token = visit.visitor.as_ref().map(|visitor| visitor.token.expose_secret().to_owned());
-    let body = match is_allowed {
-        true => json!({ "login_code": visit.form.text("code"), "mode": "complete", "refresh_token": token }),
-        false => json!({ "login_code": visit.form.text("code"), "mode": "deny" }),
+    let body = if is_allowed {
+        json!({ "login_code": visit.form.text("code"), "mode": "complete", "refresh_token": token })
+    } else {
+        json!({ "login_code": visit.form.text("code"), "mode": "deny" })
     };
     let reply = visit.call(cli_complete::ROUTE, cli_complete::handle, Call::with(body)).await;
     let (title, text) = if is_allowed { ("device.done_title", "device.done") } else { ("device.denied_title", "device.denied") };

@@ -4,17 +4,17 @@ mod device;
 mod factor_form;
 mod invitation;
 mod links;
-mod notice;
+pub(crate) mod notice;
 mod onboarding;
 mod passkey;
 mod password;
-mod provider;
+pub(crate) mod provider;
 mod second_factor;
-mod sign_in;
+pub(crate) mod sign_in;
 mod sign_out;
 mod sign_up;
 mod signed_in;
-mod ways;
+pub(crate) mod ways;
 
 use http::StatusCode;
 

@@ -11,7 +11,7 @@ use crate::visit::call::Reply;
 use crate::visit::fields::Fields;
 
 /// A page with a title, texts, buttons and links.
-pub(super) struct Notice<'a> {
+pub(crate) struct Notice<'a> {
     visit: &'a Visit,
     title: String,
     texts: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Notice<'a> {
 }
 
 impl<'a> Notice<'a> {
-    pub(super) fn new(visit: &'a Visit, title: impl Into<String>) -> Self {
+    pub(crate) fn new(visit: &'a Visit, title: impl Into<String>) -> Self {
         let problem = visit.problem.clone();
         Self {
             visit,
@@ -44,44 +44,44 @@ impl<'a> Notice<'a> {
         }
     }
 
-    pub(super) fn text(mut self, text: impl Into<String>) -> Self {
+    pub(crate) fn text(mut self, text: impl Into<String>) -> Self {
         self.texts.push(text.into());
         self
     }
 
-    pub(super) fn code(self, code: &str) -> Self {
+    pub(crate) fn code(self, code: &str) -> Self {
         Self { shown_code: Some(code.to_owned()), ..self }
     }
 
     /// Shows why an operation refused.
-    pub(super) fn refused(self, reply: &Reply) -> Self {
+    pub(crate) fn refused(self, reply: &Reply) -> Self {
         let challenge = ways::challenge(self.visit, GuardedOperation::Email, Some(reply));
         Self { problem: Some(self.visit.error_text(reply)), status: reply.status, challenge, ..self }
     }
 
     /// Sends the form to this page with this query, too.
-    pub(super) fn keeping(self, query: Fields) -> Self {
+    pub(crate) fn keeping(self, query: Fields) -> Self {
         Self { query, ..self }
     }
 
-    pub(super) fn hidden(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn hidden(mut self, name: &'static str, value: &str) -> Self {
         self.hidden.push((name, value.to_owned()));
         self
     }
 
     /// A button that posts `action`.
-    pub(super) fn button(mut self, action: &'static str, text: impl Into<String>) -> Self {
+    pub(crate) fn button(mut self, action: &'static str, text: impl Into<String>) -> Self {
         self.buttons.push(context! { value => action, text => text.into() });
         self
     }
 
-    pub(super) fn link(mut self, page: &str, text: impl Into<String>) -> Self {
+    pub(crate) fn link(mut self, page: &str, text: impl Into<String>) -> Self {
         let href = self.visit.place.path(page, &self.visit.way_back());
         self.links.push(context! { href => href, text => text.into() });
         self
     }
 
-    pub(super) fn answer(self) -> Answer {
+    pub(crate) fn answer(self) -> Answer {
         let action = self.visit.place.path(&self.visit.page, &self.query);
         let values = context! {
             title => self.title,

@@ -58,7 +58,7 @@ pub(super) async fn submit_reset(visit: &Visit) -> Answer {
             .text(visit.text("reset.done"))
             .link("sign-in", visit.text("sign_in.link"))
             .answer(),
-        Some(_) if visit.is_about_code(&reply) => {
+        Some(_) if Visit::is_about_code(&reply) => {
             Notice::new(visit, visit.text("forgot.title")).refused(&reply).link("forgot-password", visit.text("forgot.submit")).answer()
         }
         Some(_) => form(visit, "reset", &code, Some(&reply)),

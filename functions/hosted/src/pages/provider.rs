@@ -3,13 +3,15 @@
 //!
 //! The state and the PKCE verifier of a flow are in a sealed cookie of the pages' host, so only the
 //! browser that began the flow can end it. The flow itself begins on the API's host, to whose
-//! callback the provider answers.
+//! callback the provider answers. The account's page also links accounts in this way.
 
-use auth_functions::{oauth_authorize, oauth_token};
+use auth_functions::{oauth_authorize, oauth_token, session_delete};
 use crypto::seal::SealedText;
 use http::header;
 use jiff::SignedDuration;
+use minijinja::context;
 use model::project::redirect::RedirectUrl;
+use model::session::refresh_token;
 use model::sign_in::authorization::challenge;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
@@ -17,8 +19,9 @@ use serde_json::json;
 
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
-use crate::pages::{signed_in, ways};
+use crate::pages::{factor_form, signed_in, ways};
 use crate::visit::Visit;
+use crate::visit::account::ACCOUNT;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
@@ -27,6 +30,9 @@ const NESTED_SESSION: &str = "stack_nested_cross_domain_auth_refresh_token_id";
 const NESTED_CALLBACK: &str = "stack_nested_cross_domain_auth_callback_url";
 /// How long a flow may take.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
+
+/// The way of a flow that links an account, instead of signing in.
+const LINK: &str = "link";
 
 /// What the browser keeps of a flow.
 #[derive(Serialize, Deserialize)]
@@ -83,20 +89,35 @@ pub(super) async fn start(visit: &Visit) -> Answer {
     Answer::redirect(&visit.place.url_at_api("oauth-start", query))
 }
 
+/// Begins a flow that links an account at a provider to the visitor's, or gives back why not.
+///
+/// The access token that the operation needs is put in here, so no URL of the browser has it. The
+/// operation answers with the provider's URL instead of redirecting: its cookie could not be set
+/// from a project's own host. The account is linked only when its code is redeemed, for which the
+/// verifier in this browser's cookie is needed.
+///
+/// The browser goes on from a document, because policies for forms count redirects as their
+/// targets, and a provider's are not known.
+pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Reply>> {
+    let back = visit.way_back().query();
+    let Some(flow) = Flow::begin(visit, LINK, &back, "") else { return Ok(refused(visit, "OTHER")) };
+    let token = visit.access_token().unwrap_or_default();
+    let callback = visit.place.url("oauth-callback", &Fields::default());
+    let query = query(visit, &callback, &flow.state, &challenge(&flow.verifier));
+    let query = query.with("type", "link").with("token", &token).with("response_mode", "json");
+    let call = Call::new().at(provider).query(query.query()).anonymous();
+    let reply = visit.call(oauth_authorize::ROUTE, oauth_authorize::handle, call).await;
+    if reply.error().is_some() {
+        return Err(Box::new(reply));
+    }
+    let values = context! { href => reply.text("location"), provider => ways::provider_name(provider) };
+    Ok(visit.document("onward", values).answer())
+}
+
 /// Sends the browser to the provider, with the cookie that binds the flow to it.
 async fn send(visit: &Visit) -> Answer {
-    let query = [
-        ("client_id", visit.project.id.as_str()),
-        ("client_secret", ways::CLIENT_SECRET),
-        ("redirect_uri", visit.query.text("redirect_uri")),
-        ("scope", "legacy"),
-        ("state", visit.query.text("state")),
-        ("grant_type", "authorization_code"),
-        ("code_challenge", visit.query.text("code_challenge")),
-        ("code_challenge_method", "S256"),
-        ("response_type", "code"),
-    ];
-    let query = query.into_iter().fold(Fields::default(), |query, (name, value)| query.with(name, value));
+    let sent = &visit.query;
+    let query = query(visit, sent.text("redirect_uri"), sent.text("state"), sent.text("code_challenge"));
     let query = match visit.form.get("bot_challenge_token") {
         Some(token) => query.with("bot_challenge_token", token).with("bot_challenge_phase", "visible"),
         None => query,
@@ -122,11 +143,28 @@ fn failed(visit: &Visit, reply: &Reply) -> Answer {
     Notice::new(visit, visit.text("problem.title")).refused(reply).link("sign-in", visit.text("common.start_again")).answer()
 }
 
+/// What every request to begin a flow says.
+fn query(visit: &Visit, callback: &str, state: &str, challenge: &str) -> Fields {
+    let query = [
+        ("client_id", visit.project.id.as_str()),
+        ("client_secret", ways::CLIENT_SECRET),
+        ("redirect_uri", callback),
+        ("scope", "legacy"),
+        ("state", state),
+        ("grant_type", "authorization_code"),
+        ("code_challenge", challenge),
+        ("code_challenge_method", "S256"),
+        ("response_type", "code"),
+    ];
+    query.into_iter().fold(Fields::default(), |query, (name, value)| query.with(name, value))
+}
+
 /// `oauth-callback`: takes the code, or says why there is none.
 pub(super) async fn finish(visit: &mut Visit) -> Answer {
     let Some(flow) = Flow::take(visit) else { return refused(visit, "OAUTH_STATE_NOT_FOUND") };
     visit.query = Fields::of_query(&flow.back).or(&visit.query);
-    let Some(code) = visit.query.get("code") else { return show_error(visit) };
+    let is_link = flow.way == LINK;
+    let Some(code) = visit.query.get("code") else { return if is_link { unlinked(visit, None) } else { show_error(visit) } };
     let body = json!({
         "grant_type": "authorization_code",
         "client_id": visit.project.id.as_str(),
@@ -140,6 +178,9 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
         signed_in::begin(visit, &reply, "");
         return Answer::redirect(&flow.page);
     }
+    if is_link {
+        return linked(visit, reply).await;
+    }
     match signed_in::take(visit, reply, &flow.way).await {
         Ok(answer) => answer,
         Err(reply) => failed(visit, &reply),
@@ -149,7 +190,7 @@ pub(super) async fn finish(visit: &mut Visit) -> Answer {
 /// For a page that an app opens for its user: the app names the session, and where to get it. If
 /// the visitor's session here is another one, the browser goes to the app, whose SDK answers with
 /// an authorization code for its own session (the SDK calls this nested cross-domain sign-in).
-pub(super) fn fetch_session(visit: &Visit) -> Option<Answer> {
+pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
     let session = visit.query.get(NESTED_SESSION).filter(|_| visit.query.get("code").is_none())?;
     if visit.visitor.as_ref().is_some_and(|visitor| visitor.session.id.to_string() == session) {
         return None;
@@ -169,6 +210,44 @@ pub(super) fn fetch_session(visit: &Visit) -> Option<Answer> {
         .append_pair("code_challenge_method", "S256")
         .append_pair("after_callback_redirect_url", &page);
     Some(Answer::redirect(url.as_str()))
+}
+
+/// Ends a flow that links an account. Redeeming its code has begun a session, too, which nobody
+/// needs: the visitor has one. If the user has a second factor, it is asked for first, and the
+/// visitor goes on in the session that then begins.
+async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
+    if reply.error() == Some("MULTI_FACTOR_AUTHENTICATION_REQUIRED") {
+        let account = visit.place.path(ACCOUNT, &visit.way_back());
+        visit.query = visit.query.clone().with("after_auth_return_to", &account);
+        return factor_form::ask(visit, &reply);
+    }
+    if reply.error().is_some() {
+        return unlinked(visit, Some(&reply));
+    }
+    let token = SecretString::from(reply.text("refresh_token").to_owned());
+    match (refresh_token::session_in(&token), &visit.visitor) {
+        (Some((user, session)), Some(visitor)) if visitor.user.id == user => {
+            let call = Call::new().at(&session.to_string()).query("user_id=me".to_owned());
+            let ended = visit.call(session_delete::ROUTE, session_delete::handle, call).await;
+            if let Some(code) = ended.error() {
+                tracing::warn!(code, "the session of a link stays");
+            }
+        }
+        // The session of the account's page has ended meanwhile.
+        _ => signed_in::begin(visit, &reply, ""),
+    }
+    visit.account_changed("providers", "providers_linked")
+}
+
+/// Says that no account was linked, and why.
+fn unlinked(visit: &Visit, reply: Option<&Reply>) -> Answer {
+    let code = visit.query.get("errorCode").or_else(|| visit.query.get("error")).unwrap_or_default();
+    let known = Some(visit.text(&format!("errors.{code}"))).filter(|text| !text.is_empty());
+    let notice = Notice::new(visit, visit.text("account.providers.unlinked")).link(ACCOUNT, visit.text("common.account"));
+    match reply {
+        Some(reply) => notice.refused(reply).answer(),
+        None => notice.text(known.unwrap_or_else(|| visit.text("errors.OAUTH_PROVIDER_ACCESS_DENIED"))).answer(),
+    }
 }
 
 /// `error`, and the errors that a provider's flow comes back with.

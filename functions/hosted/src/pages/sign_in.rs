@@ -114,7 +114,7 @@ async fn enter_code(visit: &mut Visit) -> Answer {
 
 /// The page to sign in on, for pages that need a visitor: afterwards, the visitor comes back here
 /// with the same query.
-pub(super) fn first(visit: &Visit) -> String {
+pub(crate) fn first(visit: &Visit) -> String {
     let here = visit.place.path(&visit.page, &visit.query);
     visit.place.url("sign-in", &Fields::default().with("after_auth_return_to", &here))
 }

@@ -55,7 +55,9 @@ fn style_digest() -> String {
 }
 
 /// The origin of a URL as a source of the policy; a URL without one (`data:`) is permitted anyway.
+/// A host may contain `;` (WHATWG URL, §3.2), which would begin another directive.
 pub(crate) fn origin(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin();
-    origin.is_tuple().then(|| origin.ascii_serialization())
+    let text = origin.is_tuple().then(|| origin.ascii_serialization())?;
+    text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-.:/[]_".contains(letter)).then_some(text)
 }

@@ -11,7 +11,9 @@ document.querySelector("[role=alert], [aria-invalid=true]")?.focus();
 // A form is sent once. The button stays usable if the page comes back from the browser's cache.
 document.addEventListener("submit", ({ target, submitter }) => {
   if (submitter?.name) target.append(Object.assign(document.createElement("input"), { type: "hidden", name: submitter.name, value: submitter.value }));
-  for (const button of target.querySelectorAll("button")) button.disabled = true;
+  // A file leaves the page as it is.
+  if (submitter?.value === "data.download") return setTimeout(() => target.lastChild.remove());
+  for (const element of target.elements) if (element.tagName === "BUTTON") element.disabled = true;
 });
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
@@ -30,7 +32,7 @@ for (const button of document.querySelectorAll("[data-shows]")) {
 
 async function asked(body) {
   const answer = await fetch(location.href, { method: "POST", body: form({ form_token: token(), action: "passkey-begin", ...body }) });
-  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).code ?? `status ${answer.status}`);
   return answer.json();
 }
 
@@ -57,6 +59,13 @@ function answered({ id, rawId, type, response, authenticatorAttachment }) {
   return JSON.stringify({ id, rawId: text(rawId), type, response: texts, authenticatorAttachment, clientExtensionResults: {} });
 }
 
+/** Says below a button of passkeys that it did not work. */
+function fail(place, button) {
+  place.querySelector(".alert")?.remove();
+  place.append(Object.assign(document.createElement("p"), { className: "alert", role: "alert", textContent: place.dataset.failed }));
+  button.disabled = false;
+}
+
 const place = document.querySelector("[data-passkey]");
 if (place && globalThis.PublicKeyCredential && navigator.credentials) {
   const page = place.parentElement.querySelector("form")?.getAttribute("action") ?? location.href;
@@ -75,14 +84,40 @@ if (place && globalThis.PublicKeyCredential && navigator.credentials) {
     try {
       await use();
     } catch {
-      place.querySelector(".alert")?.remove();
-      const alert = Object.assign(document.createElement("p"), { className: "alert", role: "alert", textContent: place.dataset.failed });
-      place.append(alert);
-      event.target.disabled = false;
+      fail(place, event.target);
     }
   };
   const isOffered = place.dataset.passkey === "sign-in" && document.querySelector("[autocomplete~=webauthn]");
   if (isOffered && (await PublicKeyCredential.isConditionalMediationAvailable?.())) use("conditional", autofill.signal).catch(() => {});
+}
+
+const create = ({ options_json: options }) => {
+  const { rp, user, excludeCredentials: excluded = [] } = options;
+  const id = location.hostname.endsWith(rp.id) ? rp.id : location.hostname;
+  const publicKey = { ...options, rp: { ...rp, id }, user: { ...user, id: bytes(user.id) }, challenge: bytes(options.challenge) };
+  publicKey.excludeCredentials = excluded.map((one) => ({ ...one, id: bytes(one.id) }));
+  return navigator.credentials.create({ publicKey });
+};
+
+function registered({ id, rawId, type, response, authenticatorAttachment }) {
+  const parts = { clientDataJSON: text(response.clientDataJSON), attestationObject: text(response.attestationObject) };
+  const transports = response.getTransports?.() ?? [];
+  return JSON.stringify({ id, rawId: text(rawId), type, response: { ...parts, transports }, authenticatorAttachment, clientExtensionResults: {} });
+}
+
+const registration = document.querySelector("[data-register]");
+if (registration && globalThis.PublicKeyCredential && navigator.credentials) {
+  registration.hidden = false;
+  registration.querySelector("button").onclick = async ({ target }) => {
+    target.disabled = true;
+    try {
+      const begun = await asked({ action: "passkeys.begin" });
+      send("#passkeys", { action: "passkeys.add", passkey_code: begun.code, passkey: registered(await create(begun)) });
+    } catch ({ message }) {
+      if (message === "REAUTHENTICATION_REQUIRED") return send("#passkeys", { action: "confirm.ask:passkeys" });
+      fail(registration, target);
+    }
+  };
 }
 
 /* Bot challenges */

@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 use site::look::TOKENS;
 
 /// The templates by name; each extends `layout`.
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 18] = [
     ("layout", include_str!("templates/layout.html.j2")),
     ("parts", include_str!("templates/parts.html.j2")),
     ("sign_in", include_str!("templates/sign_in.html.j2")),
@@ -18,6 +18,14 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("password", include_str!("templates/password.html.j2")),
     ("device", include_str!("templates/device.html.j2")),
     ("notice", include_str!("templates/notice.html.j2")),
+    ("account", include_str!("templates/account.html.j2")),
+    ("account_parts", include_str!("templates/account_parts.html.j2")),
+    ("account_sign_in", include_str!("templates/account_sign_in.html.j2")),
+    ("account_places", include_str!("templates/account_places.html.j2")),
+    ("authenticator", include_str!("templates/authenticator.html.j2")),
+    ("confirm", include_str!("templates/confirm.html.j2")),
+    ("onward", include_str!("templates/onward.html.j2")),
+    ("shown_once", include_str!("templates/shown_once.html.j2")),
     ("problem", include_str!("templates/problem.html.j2")),
 ];
 
@@ -29,6 +37,9 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         environment.set_syntax(syntax);
     }
     environment.add_filter("fill", fill);
+    environment.add_filter("short", short);
+    environment.add_filter("section", section);
+    environment.add_filter("of", is_of);
     environment.add_global("style", Value::from_safe_string(style().to_owned()));
     for (name, text) in TEMPLATES {
         // A template that cannot be parsed fails the test that renders all of them.
@@ -49,6 +60,27 @@ pub(crate) fn style() -> &'static str {
 /// Renders a template.
 pub(crate) fn render(name: &str, values: Value) -> Result<String, Error> {
     ENVIRONMENT.get_template(name)?.render(values)
+}
+
+/// The longest name that is shown whole, in characters.
+const MAX_SHOWN: usize = 120;
+
+/// A name, cut if it would fill the page.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// The section of an action (`sessions` of `sessions.end:…`).
+fn section(action: &str) -> String {
+    action.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// Whether an action is about the thing with this id.
+fn is_of(action: &str, id: &str) -> bool {
+    action.split_once(':').is_some_and(|(_, of)| of == id)
 }
 
 /// Replaces the placeholders of a text (`{name}`) with the values of the keyword arguments.

@@ -85,9 +85,12 @@ impl Call {
 
     fn uri(&self, route: &Route) -> String {
         let mut parameters = self.path.iter();
-        let segment = |segment: &str| match segment.starts_with('{') {
-            true => url::form_urlencoded::byte_serialize(parameters.next().map_or("", String::as_str).as_bytes()).collect(),
-            false => segment.to_owned(),
+        let segment = |segment: &str| {
+            if segment.starts_with('{') {
+                url::form_urlencoded::byte_serialize(parameters.next().map_or("", String::as_str).as_bytes()).collect()
+            } else {
+                segment.to_owned()
+            }
         };
         let path = route.path.split('/').map(segment).collect::<Vec<String>>().join("/");
         if self.query.is_empty() { path } else { format!("{path}?{}", self.query) }

@@ -17,6 +17,8 @@ pub(crate) enum Cookie {
     Device,
     /// The way that was used for the last sign-in.
     Way,
+    /// What the account's page says after a change.
+    Done,
 }
 
 impl Cookie {
@@ -26,6 +28,7 @@ impl Cookie {
             Self::Browser => "browser",
             Self::Device => "device",
             Self::Way => "way",
+            Self::Done => "done",
         }
     }
 }

@@ -16,19 +16,26 @@ pub(crate) struct Document<'a> {
     template: &'static str,
     values: Value,
     status: StatusCode,
+    /// The URL of one more image than those of the project.
+    image: Option<&'a str>,
 }
 
 impl<'a> Document<'a> {
     fn new(visit: &'a Visit, template: &'static str, values: Value) -> Self {
-        Self { visit, template, values, status: StatusCode::OK }
+        Self { visit, template, values, status: StatusCode::OK, image: None }
     }
 
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 
+    /// Lets the document show this image, too.
+    pub(crate) fn image(self, image: Option<&'a str>) -> Self {
+        Self { image, ..self }
+    }
+
     pub(crate) fn answer(self) -> Answer {
-        let Self { visit, template, values, status } = self;
+        let Self { visit, template, values, status, image } = self;
         let project = &visit.project;
         let place = visit.place.clone();
         let query = visit.query.only(&WayBack::FIELDS);
@@ -48,7 +55,7 @@ impl<'a> Document<'a> {
             script => place.path(&script_name(), &Fields::default()),
             page => visit.page.as_str(),
         };
-        let images = [logo, dark_logo].into_iter().flatten().filter_map(origin).collect::<Vec<_>>().join(" ");
+        let images = [logo, dark_logo, image].into_iter().flatten().filter_map(origin).collect::<Vec<_>>().join(" ");
         let has_turnstile = values
             .get_attr("challenge")
             .and_then(|challenge| challenge.get_attr("provider"))

@@ -39,6 +39,17 @@ impl Fields {
         Self(self.0.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect())
     }
 
+    /// The fields whose names begin with `prefix`, without it.
+    pub(crate) fn below(&self, prefix: &str) -> Self {
+        let fields = self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_owned(), value.clone())));
+        Self(fields.collect())
+    }
+
+    /// All names with their values.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// These fields, and those of `others` that they lack.
     pub(crate) fn or(mut self, others: &Self) -> Self {
         let missing = others.0.iter().filter(|(name, _)| self.get(name).is_none()).cloned().collect::<Vec<_>>();

@@ -1,5 +1,6 @@
 //! A visit: one request for a page, with the project, the visitor and everything sent.
 
+pub(crate) mod account;
 pub(crate) mod call;
 pub(crate) mod cookies;
 pub(crate) mod document;

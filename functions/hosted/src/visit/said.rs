@@ -28,8 +28,12 @@ impl Visit {
         let code = reply.error().unwrap_or_default();
         let min = self.project.config.password_min_length.to_string();
         match code {
-            "SCHEMA_ERROR" if self.has_problem(reply, "email") => self.text("errors.INVALID_EMAIL"),
-            "SCHEMA_ERROR" if self.has_problem(reply, "code") => self.text("errors.VERIFICATION_CODE_NOT_FOUND"),
+            "SCHEMA_ERROR" if has_problem(reply, "email") || has_problem(reply, "value") => self.text("errors.INVALID_EMAIL"),
+            "SCHEMA_ERROR" if has_problem(reply, "code") => self.text("errors.VERIFICATION_CODE_NOT_FOUND"),
+            "SCHEMA_ERROR" if has_problem(reply, "profile_image_url") => self.text("errors.INVALID_PICTURE"),
+            "SCHEMA_ERROR" if ["name", "display_name", "description"].iter().any(|field| has_problem(reply, field)) => {
+                self.text("errors.INVALID_NAME")
+            }
             _ => {
                 let known = self.found(&format!("errors.{code}")).unwrap_or_else(|| self.text("errors.OTHER"));
                 known.replace("{min}", &min)
@@ -39,15 +43,9 @@ impl Visit {
 
     /// Whether an operation refused because of the code, which may be the rest of a link that was cut
     /// off: no other input of the visitor can help.
-    pub(crate) fn is_about_code(&self, reply: &Reply) -> bool {
+    pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
-        code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && self.has_problem(reply, "code"))
-    }
-
-    fn has_problem(&self, reply: &Reply, field: &str) -> bool {
-        let problems = reply.body["details"]["problems"].as_array().into_iter().flatten();
-        let path = format!("body.{field}");
-        problems.filter_map(|problem| problem["path"].as_str()).any(|found| found == path)
+        code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))
     }
 
     /// The problems of a form's fields, for a template: where the visitor can mend them.
@@ -57,8 +55,8 @@ impl Visit {
         let code = reply.error().unwrap_or_default();
         let of = |is_its: bool| if is_its { text.clone() } else { String::new() };
         context! {
-            email => of(code == "USER_EMAIL_ALREADY_EXISTS" || self.has_problem(reply, "email")),
-            password => of(code.starts_with("PASSWORD_") && code != "PASSWORD_AUTHENTICATION_NOT_ENABLED" || self.has_problem(reply, "password")),
+            email => of(code == "USER_EMAIL_ALREADY_EXISTS" || has_problem(reply, "email")),
+            password => of(code.starts_with("PASSWORD_") && code != "PASSWORD_AUTHENTICATION_NOT_ENABLED" || has_problem(reply, "password")),
         }
     }
 
@@ -76,7 +74,14 @@ impl Visit {
         let problems = self.field_problems(reply);
         let is_said =
             |field: &&str| problems.get_attr(field).ok().and_then(|text| text.as_str().map(str::len)).is_some_and(|length| length > 0);
-        let is_of_field = ["email", "password"].iter().any(|field| is_said(field));
+        let is_of_field = ["email", "password"].iter().any(is_said);
         reply.filter(|_| !is_of_field).map(|reply| self.error_text(reply))
     }
+}
+
+/// Whether an operation found a fault with a field of the body.
+fn has_problem(reply: &Reply, field: &str) -> bool {
+    let problems = reply.body["details"]["problems"].as_array().into_iter().flatten();
+    let path = format!("body.{field}");
+    problems.filter_map(|problem| problem["path"].as_str()).any(|found| found == path)
 }

@@ -3,17 +3,17 @@
 use jiff::SignedDuration;
 use minijinja::{Value, context};
 use model::session::token::Subject;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use crate::visit::cookies::Cookie;
-use crate::visit::visitor::Visitor;
+use crate::visit::visitor::{Visitor, read};
 use crate::visit::{SignedIn, Visit};
 
 impl Visit {
     /// The refresh token of the visitor's session.
     pub(crate) fn refresh_token(&self) -> Option<&str> {
         let began = self.signed_in.as_ref().map(|signed_in| &signed_in.refresh_token);
-        began.or_else(|| self.visitor.as_ref().map(|visitor| &visitor.token)).map(|token| token.expose_secret())
+        began.or_else(|| self.visitor.as_ref().map(|visitor| &visitor.token)).map(secrecy::ExposeSecret::expose_secret)
     }
 
     /// An access token of the visitor, for calls within the process.
@@ -49,6 +49,14 @@ impl Visit {
     /// Removes the session from the browser.
     pub(crate) fn forget_session(&self) {
         self.set_cookie(self.cookies.set(Cookie::Session, "", Some(SignedDuration::ZERO)));
+    }
+
+    /// Reads the visitor again, after a change that the page is to show. If that fails, the page
+    /// shows what was.
+    pub(crate) async fn read_again(&mut self) {
+        if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
+            self.visitor = Some(visitor);
+        }
     }
 
     /// Makes a session that has just begun the visitor's.

@@ -1,0 +1,84 @@
+//! Changes for which the visitor first has to prove their presence again, or that they are not a
+//! robot. The form of the change waits in hidden fields meanwhile. Passwords do not: they never
+//! stand in a document, so the visitor types them again.
+
+use auth_functions::session_reauthenticate;
+use http::StatusCode;
+use minijinja::{Value, context};
+use model::bot_challenge::GuardedOperation;
+use serde_json::json;
+
+use crate::account::outcome::Action;
+use crate::answer::Answer;
+use crate::pages::ways;
+use crate::visit::Visit;
+use crate::visit::call::{Call, Reply};
+use crate::visit::fields::Fields;
+
+/// What stands before the names of the fields that wait.
+const PREFIX: &str = "then.";
+/// Fields that do not wait. What a passkey's script sent is part of it: its challenge may be spent.
+const NOT_KEPT: [&str; 7] =
+    ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
+
+/// Asks for the password, if the user has one, or else for a code from an app. Whoever has neither
+/// signs in again.
+pub(super) fn ask(visit: &Visit) -> Answer {
+    let form = visit.form.without(&NOT_KEPT);
+    let pending = form.pairs().map(|(name, value)| context! { name => format!("{PREFIX}{name}"), value => value });
+    form_page(visit, pending.collect(), None)
+}
+
+fn form_page(visit: &Visit, pending: Vec<Value>, refused: Option<&Reply>) -> Answer {
+    let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
+    let has_password = visit.project.config.credential_enabled && user.is_some_and(|user| user.password.is_some());
+    let values = context! {
+        kind => "proof",
+        has_password => has_password,
+        has_app => user.is_some_and(|user| user.totp.is_some()),
+        address => user.and_then(|user| user.primary()).map(|channel| channel.value.to_string()),
+        pending => pending,
+        problem => refused.map(|reply| visit.error_text(reply)),
+        challenge => (),
+        sign_in => visit.place.path("sign-out", &visit.way_back()),
+    };
+    visit.document("confirm", values).status(refused.map_or(StatusCode::OK, |reply| reply.status)).answer()
+}
+
+/// Shows the challenge that an email needs.
+pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
+    let form = visit.form.without(&NOT_KEPT);
+    let failed = (refused.error() == Some("BOT_CHALLENGE_FAILED")).then(|| visit.error_text(refused));
+    let values = context! {
+        kind => "robot",
+        pending => form.pairs().map(|(name, value)| context! { name => name, value => value }).collect::<Vec<_>>(),
+        problem => failed,
+        challenge => ways::challenge(visit, GuardedOperation::Email, Some(refused)),
+    };
+    visit.document("confirm", values).status(refused.status).answer()
+}
+
+/// Takes the proof. The action that waited goes on with its form; if nothing waited, or its secrets
+/// have to be typed again, the page says so.
+pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
+    let action = Action::of(&visit.form);
+    if action.verb == "ask" {
+        visit.form = Fields::default().with("action", &format!("{}.again", action.id));
+        return Err(ask(visit));
+    }
+    let body = match action.verb.as_str() {
+        "password" => json!({ "password": visit.form.text("password") }),
+        _ => json!({ "totp": visit.form.text("totp").trim() }),
+    };
+    let pending = visit.form.below(PREFIX);
+    let reply = visit.call(session_reauthenticate::ROUTE, session_reauthenticate::handle, Call::with(body)).await;
+    if reply.error().is_some() {
+        let waiting = pending.pairs().map(|(name, value)| context! { name => format!("{PREFIX}{name}"), value => value });
+        return Err(form_page(visit, waiting.collect(), Some(&reply)));
+    }
+    visit.form = pending;
+    visit.read_again().await;
+    let then = Action::of(&visit.form);
+    let is_lost = then.verb == "again" || then.section == "password" || (then.section == "passkeys" && then.verb == "add");
+    if is_lost { Err(visit.account_changed(&then.section, "confirmed")) } else { Ok(then) }
+}

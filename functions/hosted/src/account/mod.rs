@@ -1,0 +1,132 @@
+//! `account-settings`: everything users can see and change of their own account.
+//!
+//! One document with a section for each subject, and a form or button for each change. A button's
+//! value names the section, what to do and with what (`sessions.end:…`), so that most of them share
+//! one form. What the page shows of the user was read with the visit; lists of other items, and
+//! every change, go through the operations.
+//!
+//! After a change, the browser loads the page anew, so reloading it repeats nothing. Whatever is
+//! shown only once, such as recovery codes, is a document of its own.
+
+mod activity;
+mod confirm;
+mod data;
+mod deletion;
+mod emails;
+mod keys;
+mod list;
+mod outcome;
+mod page;
+mod passkeys;
+mod password;
+mod profile;
+mod providers;
+mod second_step;
+mod sessions;
+mod teams;
+mod times;
+
+use auth_functions::session_refresh;
+use http::StatusCode;
+use jiff::SignedDuration;
+
+use crate::account::outcome::{Action, Outcome};
+use crate::account::page::Problem;
+use crate::answer::Answer;
+use crate::pages::{provider, sign_in};
+use crate::visit::Visit;
+use crate::visit::call::Call;
+
+/// How long a session may have been unused before the page counts as its next use.
+const UNUSED: SignedDuration = SignedDuration::from_mins(5);
+
+pub(crate) async fn show(visit: &mut Visit) -> Answer {
+    if let Some(answer) = provider::fetch_session(visit) {
+        return answer;
+    }
+    match enter(visit).await {
+        Ok(()) => page::whole(visit, None).await,
+        Err(answer) => answer,
+    }
+}
+
+pub(crate) async fn submit(visit: &mut Visit) -> Answer {
+    if let Err(answer) = enter(visit).await {
+        return answer;
+    }
+    if !visit.is_own_form() {
+        visit.problem = Some(visit.text("common.expired_form"));
+        return page::whole(visit, None).await.with_status(StatusCode::FORBIDDEN);
+    }
+    let mut action = Action::of(&visit.form);
+    if action.section == "confirm" {
+        match confirm::submit(visit).await {
+            Ok(pending) => action = pending,
+            Err(answer) => return answer,
+        }
+    }
+    let outcome = perform(visit, &action).await;
+    answer(visit, &action, outcome).await
+}
+
+/// Lets in a visitor with an account, and keeps the session alive. Anybody else signs in first.
+async fn enter(visit: &mut Visit) -> Result<(), Answer> {
+    let Some(visitor) = visit.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous) else {
+        return Err(Answer::redirect(&sign_in::first(visit)));
+    };
+    if visit.app.clock.now().duration_since(visitor.session.last_used_at) > UNUSED {
+        let reply = visit.call(session_refresh::ROUTE, session_refresh::handle, Call::new().with_token()).await;
+        if reply.status == StatusCode::UNAUTHORIZED {
+            return Err(signed_out(visit));
+        }
+        if let Some(token) = visit.refresh_token().filter(|_| reply.error().is_none()) {
+            visit.keep_session(token);
+        }
+    }
+    Ok(())
+}
+
+/// The session has ended since the visit began.
+fn signed_out(visit: &mut Visit) -> Answer {
+    visit.forget_session();
+    visit.visitor = None;
+    Answer::redirect(&sign_in::first(visit))
+}
+
+async fn perform(visit: &mut Visit, action: &Action) -> Outcome {
+    match action.section.as_str() {
+        "profile" => profile::submit(visit, action).await,
+        "emails" => emails::submit(visit, action).await,
+        "password" => password::submit(visit).await,
+        "passkeys" => passkeys::submit(visit, action).await,
+        "second-step" => second_step::submit(visit, action).await,
+        "sessions" => sessions::submit(visit, action).await,
+        "providers" => providers::submit(visit, action).await,
+        "teams" => teams::submit(visit, action).await,
+        "keys" => keys::submit(visit, action).await,
+        "data" => data::submit(visit).await,
+        "deletion" => deletion::submit(visit).await,
+        _ => Outcome::Nothing,
+    }
+}
+
+async fn answer(visit: &mut Visit, action: &Action, outcome: Outcome) -> Answer {
+    match outcome {
+        Outcome::Nothing => visit.account_anew(&action.section),
+        Outcome::Done(text) => visit.account_changed(&action.section, text),
+        Outcome::Answer(answer) => answer,
+        Outcome::Mistake(text) => {
+            let problem = Problem { section: &action.section, text, status: StatusCode::BAD_REQUEST };
+            page::whole(visit, Some(problem)).await
+        }
+        Outcome::Refusal(reply) => match reply.error() {
+            Some("REAUTHENTICATION_REQUIRED") => confirm::ask(visit),
+            Some("BOT_CHALLENGE_REQUIRED" | "BOT_CHALLENGE_FAILED") => confirm::challenge(visit, &reply),
+            _ if reply.status == StatusCode::UNAUTHORIZED => signed_out(visit),
+            _ => {
+                let problem = Problem { section: &action.section, text: visit.error_text(&reply), status: reply.status };
+                page::whole(visit, Some(problem)).await
+            }
+        },
+    }
+}

@@ -1,0 +1,67 @@
+//! The way to the account's page, from its own forms and from pages that end there.
+
+use api::http::{Describe, Description};
+use axum::extract::FromRequestParts;
+use flows::App;
+use http::request::Parts;
+use jiff::SignedDuration;
+
+use crate::answer::Answer;
+use crate::visit::Visit;
+use crate::visit::cookies::Cookie;
+
+/// The name of the account's page.
+pub(crate) const ACCOUNT: &str = "account-settings";
+
+/// Its sections, in their order.
+pub(crate) const SECTIONS: [&str; 12] =
+    ["profile", "emails", "password", "passkeys", "second-step", "sessions", "providers", "teams", "keys", "activity", "data", "deletion"];
+
+/// How long the text about a change waits for the page that shows it.
+const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);
+
+/// A request for the account's page, whose path names no page.
+pub struct AccountVisit(pub(crate) Visit);
+
+impl FromRequestParts<App> for AccountVisit {
+    type Rejection = Answer;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
+        let visit = Visit::from_request_parts(parts, app).await?;
+        Ok(Self(Visit { page: ACCOUNT.to_owned(), ..visit }))
+    }
+}
+
+impl Describe for AccountVisit {
+    fn describe(_: &mut Description) {}
+}
+
+impl Visit {
+    /// Loads the account's page anew after a change, at a section. The text about the change
+    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page tell
+    /// what did not happen.
+    pub(crate) fn account_changed(&self, section: &str, text: &str) -> Answer {
+        let section = known(section);
+        self.set_cookie(self.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));
+        self.account_anew(section)
+    }
+
+    /// Loads the account's page anew, at a section. A link could not, since the browser is at this
+    /// URL already.
+    pub(crate) fn account_anew(&self, section: &str) -> Answer {
+        let url = self.place.url(ACCOUNT, &self.way_back());
+        Answer::redirect(&format!("{url}#{}", known(section)))
+    }
+
+    /// The section and the name of the text about the change that was just made. It is told once.
+    pub(crate) fn take_change(&self) -> Option<(&str, &str)> {
+        let change = self.cookies.get(Cookie::Done)?.split_once('.')?;
+        self.set_cookie(self.cookies.set(Cookie::Done, "", Some(SignedDuration::ZERO)));
+        Some(change)
+    }
+}
+
+/// A section's name; empty for anything else that a form may have sent.
+fn known(section: &str) -> &'static str {
+    SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default()
+}
