@@ -377,7 +377,7 @@ test("a project's bot challenge is solved on the page", async (t) => {
   it.check();
 });
 
-test("a form is sent once, however often its button is pressed, and again after going back", async (t) => {
+test("a form is sent once, however often its button is pressed", async (t) => {
   const it = await w.visitor(t);
   const { page, texts } = it;
   const { email, id } = await w.person();

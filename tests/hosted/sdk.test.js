@@ -259,7 +259,7 @@ test("a link cannot sign the visitor in as somebody else, or out of the pages", 
   await it.isBack(email);
 });
 
-test("redirectToAccountSettings shows the account of the app's session", { todo: "there is no account page yet" }, async (t) => {
+test("redirectToAccountSettings shows the account of the app's session", async (t) => {
   const it = await visitor(t);
   const { email, id } = await signedInAtTheApp(it);
   await it.page.evaluate(() => void globalThis.app.redirectToAccountSettings());
