@@ -156,6 +156,7 @@ def checks(long):
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
         Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(335, 760)),
         Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(275, 580)),
+        Check("hosted pages", "tests/hosted/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(160, 420)),
         Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
         Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),

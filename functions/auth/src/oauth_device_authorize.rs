@@ -67,7 +67,7 @@ pub struct DeviceResponse {
     user_code: String,
     /// The page where the user types the user code.
     verification_uri: String,
-    /// The same page with the parameter `login_code`, for a link or a QR code.
+    /// The same page with the parameters `login_code` and `user_code`, for a link or a QR code.
     verification_uri_complete: String,
     /// The lifetime of the codes in seconds.
     expires_in: i64,
@@ -110,11 +110,14 @@ pub async fn handle(
     let sign_in = CliSignIn::new(None, caller.place, None, app.clock.now());
     let (device_code, user_code) = (Code::new(app.entropy.code()), UserCode::new(app.entropy.typed_code()));
     let login_code = login_code(&device_code);
+    // The page shows the user code, so that the user can compare it with the device's (RFC 8628
+    // §3.3.1).
+    let complete = RedirectUrl::from(page.with_query("login_code", login_code.text()));
     app.store.begin_device_sign_in(&project.id, &login_code.digest(), &user_code, &sign_in).await?;
     Ok(Json(DeviceResponse {
         device_code: device_code.text().to_owned(),
         user_code: user_code.shown(),
-        verification_uri_complete: page.with_query("login_code", login_code.text()).into(),
+        verification_uri_complete: complete.with_query("user_code", &user_code.shown()).into(),
         verification_uri: page.url().to_string(),
         expires_in: DEFAULT_LIFE.as_secs(),
         interval: INTERVAL_SECONDS,

@@ -11,8 +11,8 @@ pub struct Answer {
     body: String,
 }
 
-/// The headers of every document. The URL may contain a code, so other sites get no referrer. Without
-/// any, browsers would send `Origin: null` with the forms of these pages.
+/// The headers of every document. The URL may contain a code, so other sites get no referrer.
+/// Without any, browsers would send `Origin: null` with the forms of these pages.
 const DOCUMENT: [(HeaderName, HeaderValue); 6] = [
     (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
@@ -87,8 +87,9 @@ impl Answer {
         self
     }
 
+    /// The document with this status. A redirect stays one.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
-        Self { status, ..self }
+        if self.status.is_redirection() { self } else { Self { status, ..self } }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use auth_functions::cli_complete;
 use minijinja::context;
+use model::session::cli::UserCode;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
@@ -27,13 +28,17 @@ pub(super) async fn show(visit: &Visit) -> Answer {
         [&place["city_name"], &place["country_code"], &place["ip"]].into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
     let minutes =
         reply.body["created_at_millis"].as_i64().map_or(0, |began| (visit.app.clock.now().as_millisecond() - began).max(0) / 60_000);
-    let texts = Notice::new(visit, visit.text("device.title"));
-    let texts = match user_code {
-        Some(user_code) => texts.text(visit.fill("device.text", &[("name", &name)])).code(user_code),
-        None => texts.text(visit.fill("device.text_link", &[("name", &name)])),
+    let notice = Notice::new(visit, visit.text("device.title"));
+    let notice = match user_code.and_then(UserCode::parse) {
+        Some(user_code) => notice.text(visit.fill("device.text", &[("name", &name)])).code(&user_code.shown()),
+        None => notice.text(visit.fill("device.text_link", &[("name", &name)])),
     };
-    texts
-        .text(visit.fill("device.place", &[("place", &place), ("minutes", &minutes.to_string())]))
+    let place = match minutes {
+        0 => visit.fill("device.place_now", &[("place", &place)]),
+        _ => visit.fill("device.place", &[("place", &place), ("minutes", &minutes.to_string())]),
+    };
+    notice
+        .text(place)
         .text(visit.text("device.warning"))
         .hidden("code", &code)
         .button("allow", visit.text("device.allow"))

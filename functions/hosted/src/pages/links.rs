@@ -28,6 +28,10 @@ pub(super) async fn submit_verification(visit: &Visit) -> Answer {
             .text(visit.text("verify.done"))
             .link("sign-in", visit.text("verify.next"))
             .answer(),
+        Some("VERIFICATION_CODE_ALREADY_USED") => Notice::new(visit, visit.text("verify.used_title"))
+            .text(visit.text("verify.used"))
+            .link("sign-in", visit.text("verify.next"))
+            .answer(),
         Some(_) => Notice::new(visit, visit.text("verify.title")).refused(&reply).link("sign-in", visit.text("sign_in.link")).answer(),
     }
 }

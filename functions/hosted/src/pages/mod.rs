@@ -19,7 +19,8 @@ pub(crate) mod ways;
 use http::StatusCode;
 
 use crate::answer::Answer;
-use crate::render::{SCRIPT, failure, script_name};
+use crate::pages::notice::Notice;
+use crate::render::{SCRIPT, script_name};
 use crate::visit::Visit;
 
 /// Shows a page.
@@ -73,10 +74,17 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
 /// tab has begun or ended, cookies are blocked, or another site sent the form.
 async fn again(visit: &mut Visit) -> Answer {
     visit.problem = Some(visit.text("common.expired_form"));
+    if visit.page == "mfa" {
+        // Without the form's attempt, there is nothing to go on with.
+        return sign_in::show(visit).with_status(StatusCode::FORBIDDEN);
+    }
     let answer = Box::pin(show(visit)).await;
     answer.with_status(StatusCode::FORBIDDEN)
 }
 
 fn missing(visit: &Visit) -> Answer {
-    failure(&visit.app, visit.language, StatusCode::NOT_FOUND, "not_found")
+    Notice::new(visit, visit.text("problem.not_found"))
+        .link("sign-in", visit.text("sign_in.link"))
+        .answer()
+        .with_status(StatusCode::NOT_FOUND)
 }

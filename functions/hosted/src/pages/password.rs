@@ -46,7 +46,7 @@ pub(super) async fn submit_forgot(visit: &Visit) -> Answer {
 }
 
 pub(super) fn show_reset(visit: &Visit) -> Answer {
-    form(visit, "reset", visit.query.text("code"), None)
+    form(visit, "reset", visit.query.get("code").or_else(|| visit.form.get("code")).unwrap_or_default(), None)
 }
 
 pub(super) async fn submit_reset(visit: &Visit) -> Answer {
@@ -58,7 +58,7 @@ pub(super) async fn submit_reset(visit: &Visit) -> Answer {
             .text(visit.text("reset.done"))
             .link("sign-in", visit.text("sign_in.link"))
             .answer(),
-        Some("VERIFICATION_CODE_NOT_FOUND" | "VERIFICATION_CODE_EXPIRED" | "VERIFICATION_CODE_ALREADY_USED") => {
+        Some(_) if Visit::is_about_code(&reply) => {
             Notice::new(visit, visit.text("forgot.title")).refused(&reply).link("forgot-password", visit.text("forgot.submit")).answer()
         }
         Some(_) => form(visit, "reset", &code, Some(&reply)),

@@ -23,11 +23,9 @@ pub(super) fn show(visit: &Visit) -> Answer {
 
 /// The form, perhaps with the reason why an operation refused it.
 fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
-    let untrusted =
-        WayBack::of(visit).is_untrusted(visit).then(|| visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
-    let problem = visit.problem.clone().or_else(|| visit.general_problem(reply));
     let values = context! {
-        problem => problem.or(untrusted),
+        problem => visit.problem.clone().or_else(|| visit.general_problem(reply)),
+        note => note(visit),
         problems => visit.field_problems(reply),
         visitor => visit.visitor_shown(),
         ways => ways::ways(visit),
@@ -36,6 +34,19 @@ fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
         challenge => ways::challenge(visit, GuardedOperation::SendSignInCode, reply),
     };
     visit.document("sign_in", values).status(reply.map_or(StatusCode::OK, |reply| reply.status)).answer()
+}
+
+/// What the visitor should know about the way back.
+fn note(visit: &Visit) -> Option<String> {
+    let back = WayBack::of(visit);
+    if back.is_untrusted(visit) {
+        return Some(visit.fill("common.untrusted", &[("project", &visit.project.display_name)]));
+    }
+    match back.own_page(visit)?.as_str() {
+        "team-invitation" => Some(visit.text("invitation.sign_in_first")),
+        "cli-auth-confirm" => Some(visit.text("device.sign_in_first")),
+        _ => None,
+    }
 }
 
 pub(super) async fn submit(visit: &mut Visit) -> Answer {

@@ -13,6 +13,7 @@ pub(super) fn show(visit: &Visit) -> Answer {
     Notice::new(visit, visit.text("sign_out.title"))
         .text(visit.fill("sign_out.text", &[("name", &visitor)]))
         .button("sign-out", visit.text("sign_out.submit"))
+        .link("account-settings", visit.text("common.account"))
         .answer()
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn ways(visit: &Visit) -> Value {
     context! {
         any => password || code || passkey || !providers.is_empty(),
         email => password || code,
+        creates => password || code || !providers.is_empty(),
         password => password,
         code => code,
         passkey => passkey,

@@ -17,6 +17,17 @@ document.addEventListener("submit", ({ target, submitter }) => {
 });
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
+for (const button of document.querySelectorAll("[data-shows]")) {
+  const [field, show] = [document.getElementById(button.dataset.shows), button.textContent];
+  button.hidden = false;
+  button.onclick = () => {
+    const isShown = field.type === "password";
+    field.type = isShown ? "text" : "password";
+    button.textContent = isShown ? button.dataset.hide : show;
+    button.setAttribute("aria-pressed", isShown);
+  };
+}
+
 /* Passkeys */
 
 async function asked(body) {
@@ -57,7 +68,7 @@ function fail(place, button) {
 
 const place = document.querySelector("[data-passkey]");
 if (place && globalThis.PublicKeyCredential && navigator.credentials) {
-  const page = place.parentElement.querySelector("form")?.action ?? location.href;
+  const page = place.parentElement.querySelector("form")?.getAttribute("action") ?? location.href;
   const extra = place.dataset.attempt ? { attempt: place.dataset.attempt } : {};
   const factors = document.querySelector("[name=factors]")?.value;
   let autofill = new AbortController();

@@ -85,11 +85,21 @@ fn is_of(action: &str, id: &str) -> bool {
 
 /// Replaces the placeholders of a text (`{name}`) with the values of the keyword arguments.
 fn fill(text: &str, values: minijinja::value::Kwargs) -> Result<String, Error> {
-    let mut filled = text.to_owned();
     let names: Vec<String> = values.args().map(str::to_owned).collect();
-    for name in names {
-        let value: String = values.get(&name)?;
-        filled = filled.replace(&format!("{{{name}}}"), &value);
+    let pairs = names.iter().map(|name| Ok((name.as_str(), values.get(name)?))).collect::<Result<Vec<(&str, String)>, Error>>()?;
+    Ok(filled(text, |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())))
+}
+
+/// A text with its placeholders replaced, in one pass: values may contain braces, too. An unknown
+/// placeholder stays.
+pub(crate) fn filled<'a>(text: &str, value: impl Fn(&str) -> Option<&'a str>) -> String {
+    let mut parts = text.split('{');
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once('}').and_then(|(name, rest)| Some((value(name)?, rest))) {
+            Some((value, rest)) => whole.extend([value, rest]),
+            None => whole.extend(["{", part]),
+        }
     }
-    Ok(filled)
+    whole
 }

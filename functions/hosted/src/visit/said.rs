@@ -3,6 +3,7 @@
 use minijinja::{Value, context};
 
 use crate::answer::Answer;
+use crate::render::templates::filled;
 use crate::visit::Visit;
 use crate::visit::call::Reply;
 
@@ -14,7 +15,7 @@ impl Visit {
 
     /// A text of the catalog with its placeholders filled.
     pub(crate) fn fill(&self, path: &str, values: &[(&str, &str)]) -> String {
-        values.iter().fold(self.text(path), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+        filled(&self.text(path), |name| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))
     }
 
     fn found(&self, path: &str) -> Option<String> {
@@ -28,6 +29,7 @@ impl Visit {
         let min = self.project.config.password_min_length.to_string();
         match code {
             "SCHEMA_ERROR" if has_problem(reply, "email") || has_problem(reply, "value") => self.text("errors.INVALID_EMAIL"),
+            "SCHEMA_ERROR" if has_problem(reply, "code") => self.text("errors.VERIFICATION_CODE_NOT_FOUND"),
             "SCHEMA_ERROR" if has_problem(reply, "profile_image_url") => self.text("errors.INVALID_PICTURE"),
             "SCHEMA_ERROR" if ["name", "display_name", "description"].iter().any(|field| has_problem(reply, field)) => {
                 self.text("errors.INVALID_NAME")
@@ -37,6 +39,13 @@ impl Visit {
                 known.replace("{min}", &min)
             }
         }
+    }
+
+    /// Whether an operation refused because of the code, which may be the rest of a link that was
+    /// cut off: no other input of the visitor can help.
+    pub(crate) fn is_about_code(reply: &Reply) -> bool {
+        let code = reply.error().unwrap_or_default();
+        code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))
     }
 
     /// The problems of a form's fields, for a template: where the visitor can mend them.

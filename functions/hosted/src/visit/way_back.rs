@@ -99,6 +99,12 @@ impl WayBack {
         }
     }
 
+    /// The page of this service to which the way back leads.
+    pub(crate) fn own_page(&self, visit: &Visit) -> Option<String> {
+        let Target::Own(url) = self.target(visit)? else { return None };
+        url.path_segments()?.next_back().map(str::to_owned)
+    }
+
     /// Where to go after a sign-out: a page of the app or of this service; `None` to stay.
     pub(crate) fn after_sign_out(&self, visit: &Visit) -> Option<String> {
         Some(match self.target(visit)? {

@@ -150,7 +150,7 @@ async fn without_private_pages_only_the_documentation_is_served() {
     let gateway = Gateway::spawn(&mut crate::support::gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0", "--no-pages"]));
     assert!(!gateway.printed.contains("Start page"), "{}", gateway.printed);
     assert_site(&page(&gateway, "/").await.text().await.unwrap());
-    for path in PRIVATE.iter().filter(|path| **path != "/").chain(&[MESSAGES, "/handler/email-verification"]) {
+    for path in PRIVATE.iter().filter(|path| **path != "/").chain(&[MESSAGES]) {
         assert_eq!(page(&gateway, path).await.status(), 404, "{path}");
         assert_eq!(gateway.get(path).await.status(), 404, "{path}");
     }

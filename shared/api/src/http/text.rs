@@ -51,7 +51,7 @@ impl Page {
 /// The content security policy. It permits the page's own style (by its digest), inline images, and
 /// forms to the same origin, but no scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-rCIVX8ny+UMYBVSyVKM1OoraKIauO/lUiEuQJyRuZCQ='; img-src data:; form-action 'self'; base-uri 'none'; \
+    "default-src 'none'; style-src 'sha256-hjfnAdbct1iPjcFzjpW/P7w99NLvnBwP38yowADR02E='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",
 );
 
