@@ -232,9 +232,11 @@ test("a trusted way back is followed, and a page on the way says which app it is
   const sent = it.page.waitForRequest(to);
   await it.presses(filled(texts.sign_in.continue_as, { name: it.email }));
   await sent;
-  await it.open("sign-in", { after_auth_return_to: "https://evil.example/" });
-  await it.reads(filled(texts.common.untrusted, { project: "Development" }));
   it.check();
+  const another = await w.visitor(t);
+  await another.open("sign-in", { after_auth_return_to: "https://evil.example/" });
+  await another.reads(filled(texts.common.untrusted, { project: "Development" }));
+  another.check();
 });
 
 test("a trusted app gets no session of a code that it did not ask for", async (t) => {
