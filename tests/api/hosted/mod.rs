@@ -66,10 +66,12 @@ impl<'a> Browser<'a> {
             let (pair, attributes) = cookie.split_once(';').unwrap();
             let (name, value) = pair.split_once('=').unwrap();
             assert!(attributes.contains("Path=/") && attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{cookie}");
-            match attributes.contains("Max-Age=0") {
-                true => self.cookies.borrow_mut().remove(name),
-                false => self.cookies.borrow_mut().insert(name.to_owned(), value.to_owned()),
-            };
+            let mut cookies = self.cookies.borrow_mut();
+            if attributes.contains("Max-Age=0") {
+                cookies.remove(name);
+            } else {
+                cookies.insert(name.to_owned(), value.to_owned());
+            }
         }
         answer
     }
