@@ -183,3 +183,25 @@ async fn a_sign_in_page_costs_one_round_trip() {
     assert_eq!(browser.open("sign-in", &[]).await.status(), 200);
     assert_eq!(app.recorder.calls().len(), 1, "{:?}", app.recorder.calls());
 }
+
+#[tokio::test]
+async fn passwords_are_masked_and_left_to_password_managers() {
+    let app = TestApp::start().await;
+    let browser = Browser::new(&app);
+    for (page, autocomplete) in [("sign-in", "current-password"), ("sign-up", "new-password"), ("password-reset", "new-password")] {
+        let text = browser.open(page, &[]).await.text().to_owned();
+        let (_, field) = text.split_once("name=\"password\"").unwrap();
+        let field = field.split_once('>').unwrap().0;
+        assert!(field.contains("type=\"password\"") && field.contains(&format!("autocomplete=\"{autocomplete}\"")), "{page}: {field}");
+        assert!(!field.contains("maxlength") && !field.contains("onpaste") && text.contains("data-shows=\"password\""), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_behind_the_sign_in_has_a_way_to_sign_out() {
+    let app = TestApp::start().await;
+    let browser = Browser::new(&app);
+    sign_up(&browser, "ada@example.com").await;
+    let page = browser.open("account-settings", &[]).await;
+    assert!(page.status() == 200 && page.text().contains("/handler/sign-out?".replace('/', "&#x2f;").as_str()), "{}", page.text());
+}

@@ -1,12 +1,15 @@
 //! Changes that ask for a proof first.
 
 use jiff::SignedDuration;
+use model::limit::{Limits, Rate, Rule};
 use serde_json::json;
 use support::authenticator::{Ceremony, Page, SoftPasskey};
 use support::{Answer, SignedInUser, TestApp};
 
 use super::{Browser, assert_has, assert_lacks, items, value};
 use crate::auth::mfa_authenticators::set_up;
+use crate::challenges::altcha::{easy, solved};
+use crate::challenges::guard;
 
 const PASSWORD: &str = "correct horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels?user_id=me";
@@ -105,13 +108,19 @@ async fn the_script_of_passkeys_asks_for_the_proof() {
 }
 
 #[tokio::test]
-async fn a_robot_is_asked_to_prove_that_it_is_none() {
-    let app = TestApp::start().await;
+async fn during_a_flood_an_address_is_added_after_a_challenge() {
+    let app = TestApp::start_with(Limits::off().with(Rule::ChallengeUsualAddress, Some(Rate::new(1, 3600)))).await;
+    guard(&app, json!({ "provider": "altcha" })).await;
     let ada = app.sign_up("ada@example.com").await;
     let mut browser = Browser::of(&app, &ada);
-    let action = "confirm.ask:nonsense";
-    let asked = browser.post(&[("action", action)]).await;
-    // Whatever waits, a form without a right proof makes no change.
-    let nothing = prove(&mut browser, &asked, [("action", "confirm.code"), ("totp", "000000")]).await;
-    assert!(nothing.status() >= 400, "{}", nothing.text());
+    let asked = browser.post(&[("action", "emails.add"), ("email", "ada@work.example")]).await;
+    assert_eq!(asked.status(), 409, "{}", asked.text());
+    assert_has(asked.text(), "data-provider=\"altcha\"");
+    let (form, token) = (asked.text(), solved(&easy(&app)));
+    let [form_token, action] = ["form_token", "action"].map(|name| value(form, name));
+    let fields = [("form_token", &*form_token), ("action", &action), ("bot_challenge_token", &token)];
+    let request = browser.request("POST").form(&fields);
+    let sent = browser.send(request).await;
+    assert_eq!(sent.status(), 303, "{}", sent.text());
+    assert_has(&app.last_mail("ada@work.example").await.0.text, "/handler/email-verification?");
 }
