@@ -1,6 +1,6 @@
 //! The list of all operations.
 
-use api::http::{Register, Route, Signature};
+use api::http::{Interface, Register, Route, Signature};
 use axum::handler::Handler;
 use flows::App;
 use registry::all_operations;
@@ -25,4 +25,10 @@ pub fn all() -> Vec<Operation> {
     let mut visitor = Visitor::default();
     all_operations(&mut visitor);
     visitor.0
+}
+
+/// The operations of the APIs: every operation but the pages, which are for people and whose forms
+/// no program should send.
+pub fn of_apis() -> Vec<Operation> {
+    all().into_iter().filter(|operation| operation.route.interface != Interface::Pages).collect()
 }

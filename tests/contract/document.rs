@@ -44,7 +44,7 @@ fn references(value: &Value, found: &mut Vec<String>) {
 fn every_operation_is_documented_once() {
     let document = document();
     let mut documented: BTreeMap<_, _> = documented(&document).into_iter().map(|(id, method, path, _)| (id, (method, path))).collect();
-    for operation in operations::all() {
+    for operation in operations::of_apis() {
         let route = operation.route;
         let found = documented.remove(route.name).unwrap_or_else(|| panic!("{} is not documented", route.name));
         assert_eq!(found, (route.verb.name().to_owned(), route.path.to_owned()));
@@ -118,7 +118,7 @@ fn every_code_is_documented() {
 #[test]
 fn every_error_of_a_route_is_among_its_responses() {
     let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
-    for operation in operations::all() {
+    for operation in operations::of_apis() {
         let answers = documented[operation.route.name]["responses"].as_object().unwrap();
         for code in operation.route.codes() {
             let has = answers.values().any(|answer| answer["x-codes"].as_array().is_some_and(|codes| codes.contains(&Value::from(code))));
@@ -130,7 +130,7 @@ fn every_error_of_a_route_is_among_its_responses() {
 #[test]
 fn exactly_the_limited_operations_document_429() {
     let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
-    for operation in operations::all() {
+    for operation in operations::of_apis() {
         let reads = operation.description.counts_reads.then_some(Limit::Read);
         let (name, limit) = (operation.route.name, operation.route.limit.or(reads).map(Limit::name));
         let refusal = &documented[name]["responses"]["429"];
@@ -149,7 +149,7 @@ fn every_reference_resolves_and_no_schema_name_is_ambiguous() {
     for reference in found {
         assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
     }
-    let clashes = openapi::clashes(&operations::all());
+    let clashes = openapi::clashes(&operations::of_apis());
     assert!(clashes.is_empty(), "different types in different operations have these names: {clashes:?}");
 }
 
@@ -157,7 +157,7 @@ fn every_reference_resolves_and_no_schema_name_is_ambiguous() {
 fn the_reference_covers_every_operation_and_loads_only_local_assets() {
     let (frame, reference) = (pages::Frame::new(false), reference::Reference::of(&document()));
     let index = reference.index(&frame, "").unwrap();
-    for operation in operations::all() {
+    for operation in operations::of_apis() {
         let name = operation.route.name;
         assert!(index.contains(&format!("id=\"{name}\"")), "{name} is not in the index");
         let page = reference.operation(&frame, name).unwrap_or_else(|| panic!("{name} has no page")).unwrap();

@@ -83,7 +83,7 @@ fn the_sign_in_page_matches_the_constants_of_the_code() {
 /// Operations that start a session: their responses contain a refresh token.
 fn beginning() -> Vec<String> {
     let document = openapi::json("https://api.example.com", "https://api.example.com").unwrap();
-    let all = operations::all().into_iter().map(|operation| operation.route);
+    let all = operations::of_apis().into_iter().map(|operation| operation.route);
     let begins = |answer: &Value| has_field(&document, answer, "refresh_token", 0);
     let found = all.filter(|route| {
         let item = &document["paths"][route.path][route.verb.name().to_lowercase()]["responses"];

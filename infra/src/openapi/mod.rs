@@ -34,7 +34,7 @@ const DESCRIPTION: &str = "Two APIs of one service: the content API (apps, posts
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// The names and descriptions of the areas, in the order of the document.
-const AREAS: [(&str, &str); 10] = [
+const AREAS: [(&str, &str); 9] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
     ("users", "Users and their data"),
@@ -43,19 +43,18 @@ const AREAS: [(&str, &str); 10] = [
     ("projects", "The project and its configuration"),
     ("keys", "API keys of users and teams"),
     ("webhooks", "Endpoints that receive events, and the deliveries to them"),
-    ("hosted", "Pages for the users of a project"),
     ("edge", "The service itself"),
 ];
 
 /// The OpenAPI document for both APIs at one base URL.
 pub fn document(api_url: &str) -> OpenApi {
-    document_of(&operations::all(), api_url, api_url)
+    document_of(&operations::of_apis(), api_url, api_url)
 }
 
 /// The OpenAPI document as JSON, with the descriptions of the glossary. The two APIs may have
 /// different base URLs.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
-    let mut document = serde_json::to_value(document_of(&operations::all(), api_url, site_url))?;
+    let mut document = serde_json::to_value(document_of(&operations::of_apis(), api_url, site_url))?;
     glossary::describe(&mut document);
     Ok(document)
 }

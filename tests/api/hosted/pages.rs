@@ -106,7 +106,7 @@ async fn a_form_is_taken_only_from_the_page_that_this_browser_has() {
         let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let answer = browser.post(&path, &fields).await;
         assert_eq!(answer.status(), 403, "{token}");
-        assert!(answer.text().contains("Send it again") && answer.text().contains("value=\"ada@example.com\""), "what was typed is kept");
+        assert!(answer.text().contains("Submit it again") && answer.text().contains("value=\"ada@example.com\""), "what was typed is kept");
         assert!(!answer.text().contains("correct horse"), "but not a password");
     }
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 0);

@@ -45,8 +45,8 @@ async fn a_refusal_keeps_what_was_typed_but_no_password() {
     let app = TestApp::start().await;
     let browser = Browser::new(&app);
     for (page, email, password, status, text) in [
-        ("sign-in", "ada@example.com", "not her password", 400, "The address or the password is wrong."),
-        ("sign-in", "\"><script>alert(1)</script>", "not her password", 400, "The address or the password is wrong."),
+        ("sign-in", "ada@example.com", "not her password", 400, "The email address or password is wrong."),
+        ("sign-in", "\"><script>alert(1)</script>", "not her password", 400, "The email address or password is wrong."),
         ("sign-up", "ada", "correct horse battery", 400, "Enter an email address"),
         ("sign-up", "ada@example.com", "short", 400, "Use at least 8 characters."),
         ("sign-up", "ada@example.com", "password123", 400, "too easy to guess"),

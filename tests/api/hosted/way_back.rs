@@ -86,7 +86,7 @@ async fn an_app_that_the_project_does_not_trust_gets_nobody() {
         assert!(policy.contains("form-action 'self';"), "{url}: {policy}");
         let answer = browser.submit("sign-in", &[("after_auth_return_to", url)], &PASSWORD).await;
         assert_eq!(answer.header("location"), Some(account.as_str()), "{url}");
-        assert!(page.text().contains("is not one that"), "{url}");
+        assert!(page.text().contains("does not trust the app"), "{url}");
     }
     let browser = Browser::new(&app);
     let answer = browser.submit("sign-in", &[("after_auth_return_to", "https://app.example.com/home?a=b")], &PASSWORD).await;
@@ -161,7 +161,7 @@ async fn a_device_signs_in_after_its_code_was_compared() {
     let wrong = browser.open("cli-auth-confirm", &[("user_code", "AAAA-AAAA")]).await;
     assert!(wrong.text().contains("This code is wrong or no longer valid"), "{}", wrong.text());
     let asked = browser.open("cli-auth-confirm", &[("user_code", user_code)]).await;
-    assert!(asked.text().contains(user_code) && asked.text().contains("Only allow it if you started this yourself"), "{}", asked.text());
+    assert!(asked.text().contains(user_code) && asked.text().contains("Only allow this if you started it yourself"), "{}", asked.text());
     let fields = [("code", user_code), ("action", "allow")];
     let allowed = browser.submit("cli-auth-confirm", &[("user_code", user_code)], &fields).await;
     assert!(allowed.text().contains("You are signed in on the device"), "{}", allowed.text());

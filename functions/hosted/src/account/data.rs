@@ -1,8 +1,8 @@
 //! What the service knows about the user, as a file: what the API's operations answer to the user,
 //! unchanged. If one of them refuses, there is no file, rather than one that looks complete.
 //!
-//! What is part of the user has been read with the visit, and is shown in the API's views: every
-//! call reads the user again, who may be large.
+//! What is part of the user was read with the visit, and is written here in the API's views: each
+//! call would read the user again, and users may be large.
 
 use auth_functions::{mfa_device_list, session_list};
 use axum::handler::Handler;

@@ -12,7 +12,7 @@ const DATE: &str = "%Y\u{2011}%m\u{2011}%d";
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// From how many days on a date says more.
+/// After this many days, the date is shown instead.
 const MAX_DAYS: i64 = 30;
 
 /// The unit in which a duration is told, and how many of them it has; `None` if a date says more.

@@ -96,8 +96,8 @@ pub(super) async fn start(visit: &Visit) -> Answer {
 /// from a project's own host. The account is linked only when its code is redeemed, for which the
 /// verifier in this browser's cookie is needed.
 ///
-/// The browser goes on from a document, because policies for forms count redirects as their
-/// targets, and a provider's are not known.
+/// A document sends the browser on, not a redirect: the policy for forms also covers redirects, and
+/// it cannot list a provider's, which are not known.
 pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Reply>> {
     let back = visit.way_back().query();
     let Some(flow) = Flow::begin(visit, LINK, &back, "") else { return Ok(refused(visit, "OTHER")) };

@@ -1,4 +1,4 @@
-//! `sign-in`: every way that the project has on, and going on as who one already is.
+//! `sign-in`: every way to sign in that the project has on, and continuing as the current user.
 
 use auth_functions::{otp_send_sign_in_code, otp_sign_in, password_sign_in};
 use http::StatusCode;

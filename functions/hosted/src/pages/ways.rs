@@ -9,7 +9,7 @@ use crate::visit::Visit;
 use crate::visit::call::Reply;
 use crate::visit::cookies::Cookie;
 
-/// The names of providers that are not their ids with a capital letter.
+/// The names of providers for which capitalizing the id is not enough.
 const NAMES: [(&str, &str); 6] =
     [("github", "GitHub"), ("gitlab", "GitLab"), ("linkedin", "LinkedIn"), ("x", "X"), ("bitbucket", "Bitbucket"), ("paypal", "PayPal")];
 

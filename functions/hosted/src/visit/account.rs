@@ -38,8 +38,8 @@ impl Describe for AccountVisit {
 
 impl Visit {
     /// Loads the account's page anew after a change, at a section. The text about the change
-    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page tell
-    /// what did not happen.
+    /// (`account.done` of the catalog) waits in a cookie, so that no link can make the page report
+    /// a change that was not made.
     pub(crate) fn account_changed(&self, section: &str, text: &str) -> Answer {
         let section = known(section);
         self.set_cookie(self.cookies.set(Cookie::Done, &format!("{section}.{text}"), Some(DONE_LIFE)));

@@ -41,8 +41,8 @@ impl Visit {
         }
     }
 
-    /// Whether an operation refused because of the code, which may be the rest of a link that was
-    /// cut off: no other input of the visitor can help.
+    /// Whether an operation refused the code, perhaps because the link was cut off. Nothing that
+    /// the visitor could enter would help.
     pub(crate) fn is_about_code(reply: &Reply) -> bool {
         let code = reply.error().unwrap_or_default();
         code.starts_with("VERIFICATION_CODE_") || (code == "SCHEMA_ERROR" && has_problem(reply, "code"))

@@ -33,8 +33,8 @@ impl Visit {
         Some(user.display_name.clone().filter(|name| !name.is_empty()).or_else(email).unwrap_or_else(|| user.id.to_string()))
     }
 
-    /// The visitor, for a template; `None` for nobody, and for an anonymous user, who has nothing
-    /// to go on with.
+    /// The visitor, for a template; `None` if nobody is signed in, or only an anonymous user, who
+    /// has no account to continue with.
     pub(crate) fn visitor_shown(&self) -> Option<Value> {
         let user = &self.visitor.as_ref().filter(|visitor| !visitor.user.is_anonymous)?.user;
         let email = user.primary().map(|channel| channel.value.to_string());

@@ -32,7 +32,7 @@ pub(crate) struct WayBack {
 pub(crate) enum Next {
     /// A redirect to this URL.
     Url(String),
-    /// The app gets the session as a code, for this request of the operation for it.
+    /// The app gets the session as a code: the body of the request for that code.
     Handover(Value),
 }
 

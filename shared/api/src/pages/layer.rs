@@ -1,5 +1,5 @@
 //! The layer around every page: it reads the form, and sets the headers that all pages have. Other
-//! origins get nothing to read, as the browser proves with cookies who the visitor is.
+//! origins cannot read a page, because cookies identify the visitor.
 
 use std::any::Any;
 

@@ -12,7 +12,7 @@ use wire::id::ProjectId;
 /// The path of the pages.
 pub const PATH: &str = "/handler";
 
-/// The URL of the API is not one, or the domain is not a domain name in lower case, perhaps with a
+/// The URL of the API is invalid, or the domain is not a domain name in lower case with an optional
 /// port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a domain name in lower case, perhaps with a port")]

@@ -72,7 +72,7 @@ async fn a_password_is_never_kept_and_has_to_be_typed_again() {
     assert_lacks(asked.text(), "horse battery");
     let proved = prove(&mut browser, &asked, password(PASSWORD)).await;
     assert_eq!(proved.status(), 303, "{}", proved.text());
-    assert_has(&browser.open().await, "Thank you. Now send it again.");
+    assert_has(&browser.open().await, "Confirmed. Now submit the form again.");
     browser.change(&form, "Your password is changed.").await;
 }
 
@@ -100,7 +100,7 @@ async fn the_script_of_passkeys_asks_for_the_proof() {
     assert_eq!(begun.json()["code"], "REAUTHENTICATION_REQUIRED");
     let asked = browser.post(&[("action", "confirm.ask:passkeys")]).await;
     assert_eq!(prove(&mut browser, &asked, password(PASSWORD)).await.status(), 303);
-    assert_has(&browser.open().await, "Thank you. Now send it again.");
+    assert_has(&browser.open().await, "Confirmed. Now submit the form again.");
     let Ceremony { options, code } = Ceremony::of(&browser.post(&[("action", "passkeys.begin")]).await);
     let passkey = SoftPasskey::create(&options, Page::new(support::API_URL, "localhost"), 1);
     let form = [("action", "passkeys.add"), ("passkey_code", &*code), ("passkey", &*passkey.registration(&options).to_string())];

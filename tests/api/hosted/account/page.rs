@@ -48,7 +48,7 @@ async fn a_form_without_the_token_of_this_session_is_refused() {
     for request in forged {
         let answer = browser.send(request).await;
         assert_eq!(answer.status(), 403);
-        assert_has(answer.text(), "This form was too old. Send it again.");
+        assert_has(answer.text(), "This form has expired. Submit it again.");
     }
     let name = async || app.signed_in(&ada).get("/api/v1/users/me").await.json()["display_name"].clone();
     assert_eq!(name().await, json!(null));
