@@ -127,10 +127,10 @@ impl Undo<'_> {
         if !user.channel_of(email).is_some_and(Channel::signs_in) {
             return Ok((WayBack::Taken, writes));
         }
-        if !self.project.config.credential_enabled {
-            return Ok((WayBack::AsUsual, writes));
-        }
         let page = self.project.handler_page("password-reset", &self.app.settings.own_pages);
+        let Some(page) = page.filter(|_| self.project.config.credential_enabled) else {
+            return Ok((WayBack::AsUsual, writes));
+        };
         let reset = CodeEmail { app: self.app, project: &self.project.id, callback: &page, now: self.app.clock.now() };
         writes.extend(reset.reset(user, email)?);
         Ok((WayBack::Emailed, writes))

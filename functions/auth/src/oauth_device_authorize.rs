@@ -26,6 +26,7 @@ use serde::Serialize;
 use store::keys::{api_key_key, project_key};
 use store::project::ProjectRow;
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::oauth::client::{client_project, prove_client};
 use crate::oauth::device::INTERVAL_SECONDS;
@@ -80,7 +81,9 @@ fn page(app: &App, project: &Project, wanted: Option<RedirectUrl>) -> Result<Red
     let own = &app.settings.own_pages;
     match wanted {
         Some(url) => project.redirects(own).check(&url).map(|()| url).map_err(Into::into),
-        None => Ok(project.handler_page("cli-auth-confirm", own)),
+        None => project.handler_page("cli-auth-confirm", own).ok_or_else(|| {
+            ROUTE.schema_error(&Problems::one("body.verification_uri", "is required: the project has no trusted domain without a wildcard"))
+        }),
     }
 }
 

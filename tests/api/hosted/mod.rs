@@ -1,6 +1,7 @@
 //! Hosted pages, as a browser without scripts sees them.
 
 mod account;
+mod attacks;
 mod pages;
 mod sign_in;
 mod way_back;
@@ -55,6 +56,11 @@ impl<'a> Browser<'a> {
 
     pub(crate) fn set_cookie(&self, name: &str, value: &str) {
         self.cookies.borrow_mut().insert(format!("gatelet-{name}-{}", self.app.project_id()), value.to_owned());
+    }
+
+    /// The number of flows that the browser keeps.
+    pub(crate) fn flows(&self) -> usize {
+        self.cookies.borrow().keys().filter(|name| name.starts_with("gatelet-flow-")).count()
     }
 
     fn cookie(&self) -> String {

@@ -20,7 +20,6 @@ use http::StatusCode;
 
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
-use crate::render::{SCRIPT, script_name};
 use crate::visit::Visit;
 
 /// Shows a page.
@@ -43,7 +42,6 @@ pub(crate) async fn show(visit: &mut Visit) -> Answer {
         "oauth-start" => provider::start(visit).await,
         "oauth-callback" => provider::finish(visit).await,
         "error" => provider::show_error(visit),
-        page if page == script_name() => Answer::file("text/javascript; charset=utf-8", SCRIPT),
         _ => missing(visit),
     }
 }

@@ -10,12 +10,14 @@ use crypto::seal::SealedText;
 use http::header;
 use jiff::SignedDuration;
 use minijinja::context;
-use model::project::redirect::RedirectUrl;
+use model::project::own_pages::PATH;
+use model::project::redirect::{RedirectUrl, Rules};
 use model::session::refresh_token;
 use model::sign_in::authorization::challenge;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use url::Url;
 
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
@@ -59,6 +61,9 @@ impl Flow {
         let flow = Self { state: code(), verifier: code(), way: way.to_owned(), back: back.to_owned(), page: page.to_owned() };
         let text = SecretString::from(serde_json::to_string(&flow).ok()?);
         let sealed = visit.app.sealer.seal(&visit.app.entropy, &Self::owner(visit), &text).ok()?;
+        for gone in visit.cookies.drop_flows() {
+            visit.set_cookie(gone);
+        }
         visit.set_cookie(visit.cookies.set_flow(&flow.state, &sealed.into_text(), LIFE));
         Some(flow)
     }
@@ -116,6 +121,12 @@ pub(crate) async fn link(visit: &Visit, provider: &str) -> Result<Answer, Box<Re
 
 /// Sends the browser to the provider, with the cookie that binds the flow to it.
 async fn send(visit: &Visit) -> Answer {
+    // Only the pages may do without the project's client key, and only for themselves.
+    let callback = Url::parse(visit.query.text("redirect_uri")).ok();
+    let pages = &visit.app.settings.own_pages;
+    if !callback.is_some_and(|url| pages.has(&visit.project.id, &url) && url.path() == format!("{PATH}/oauth-callback")) {
+        return refused(visit, "REDIRECT_URL_NOT_WHITELISTED");
+    }
     let sent = &visit.query;
     let query = query(visit, sent.text("redirect_uri"), sent.text("state"), sent.text("code_challenge"));
     let query = match visit.form.get("bot_challenge_token") {
@@ -196,10 +207,11 @@ pub(crate) fn fetch_session(visit: &Visit) -> Option<Answer> {
         return None;
     }
     let app = RedirectUrl::parse(visit.query.get(NESTED_CALLBACK)?).ok()?;
-    if !visit.project.redirects(&visit.app.settings.own_pages).trust(&app) || visit.place.own(app.url().as_str()).is_some() {
+    // An app of the project, and never a page of this service, which would send the browser on.
+    if !(Rules { own: None, ..visit.project.redirects(&visit.app.settings.own_pages) }).trust(&app) || visit.is_at_own_host(&app) {
         return None;
     }
-    let page = visit.place.url(&visit.page, &visit.query.without(&[NESTED_SESSION, NESTED_CALLBACK]));
+    let page = visit.place.url(&visit.page, &visit.way_back());
     let flow = Flow::begin(visit, "", "", &page)?;
     let mut url = app.url().clone();
     url.query_pairs_mut()

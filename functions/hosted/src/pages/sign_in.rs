@@ -113,8 +113,14 @@ async fn enter_code(visit: &mut Visit) -> Answer {
 }
 
 /// The page to sign in on, for pages that need a visitor: afterwards, the visitor comes back here
-/// with the same query.
+/// with what that page needs of its query. Nothing else may pass: the way back also stands in links
+/// of emails.
 pub(crate) fn first(visit: &Visit) -> String {
-    let here = visit.place.path(&visit.page, &visit.query);
+    let needed: &[&str] = match visit.page.as_str() {
+        "team-invitation" => &["code"],
+        "cli-auth-confirm" => &["user_code", "login_code"],
+        _ => &[],
+    };
+    let here = visit.place.path(&visit.page, &visit.query.only(needed).or(&visit.way_back()));
     visit.place.url("sign-in", &Fields::default().with("after_auth_return_to", &here))
 }

@@ -63,6 +63,16 @@ impl Cookies {
         self.written(cookie.name(), value, life)
     }
 
+    /// Removes the flows that were begun first, so that at most three remain with a new one: any site
+    /// can make a browser begin flows, and their cookies must not make requests too large.
+    pub(crate) fn drop_flows(&self) -> Vec<String> {
+        let start = self.name("flow-").replace(&format!("-{}", self.project), "");
+        let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));
+        let names: Vec<&str> = sent.filter_map(|name| name.strip_prefix(&start)?.split('-').next()).collect();
+        let surplus = names.len().saturating_sub(2);
+        names.iter().take(surplus).map(|state| self.set_flow(state, "", SignedDuration::ZERO)).collect()
+    }
+
     pub(crate) fn set_flow(&self, state: &str, value: &str, life: SignedDuration) -> String {
         self.written(&flow_name(state), value, Some(life))
     }

@@ -38,7 +38,7 @@ impl<'a> Document<'a> {
         let Self { visit, template, values, status, image } = self;
         let project = &visit.project;
         let place = visit.place.clone();
-        let query = visit.query.only(&WayBack::FIELDS);
+        let query = visit.way_back();
         let link = {
             let (place, query) = (place.clone(), query.clone());
             move |page: String| place.path(&page, &query)

@@ -34,9 +34,10 @@ impl Fields {
         Self(self.0.iter().filter(|(name, _)| !names.contains(&name.as_str())).cloned().collect())
     }
 
-    /// The fields with a name in `names`.
+    /// The fields with a name in `names`, each once.
     pub(crate) fn only(&self, names: &[&str]) -> Self {
-        Self(self.0.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect())
+        let first = |name: &&str| self.0.iter().find(|(field, _)| field == *name).cloned();
+        Self(names.iter().filter_map(|name| first(name)).collect())
     }
 
     /// The fields whose names begin with `prefix`, without it.

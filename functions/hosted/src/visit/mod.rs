@@ -30,8 +30,8 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 use crate::answer::Answer;
-use crate::render::failure;
 use crate::render::language::Language;
+use crate::render::{SCRIPT, failure, script_name};
 use crate::visit::cookies::{Cookie, Cookies};
 use crate::visit::fields::Fields;
 use crate::visit::place::Place;
@@ -39,6 +39,9 @@ use crate::visit::visitor::Visitor;
 
 /// How long the pages remember a browser: its last way to sign in and the binding of its forms.
 const BROWSER_LIFE: SignedDuration = SignedDuration::from_hours(24 * 180);
+
+/// The longest query, in bytes.
+const MAX_QUERY: usize = 8 * 1024;
 
 /// The path of a page.
 #[derive(ToSchema)]
@@ -86,7 +89,15 @@ impl FromRequestParts<App> for Visit {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let page = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "page").map(|(_, page)| page.to_owned()));
-        let query = Fields::of_query(parts.uri.query().unwrap_or_default());
+        // The script is the same for everyone, so it needs no project and gets no cookie.
+        if page.as_deref().is_some_and(|page| page == script_name()) {
+            return Err(Answer::file("text/javascript; charset=utf-8", SCRIPT));
+        }
+        let query = parts.uri.query().unwrap_or_default();
+        if query.len() > MAX_QUERY {
+            return Err(failure(app, Language::choose(None, &parts.headers, false), StatusCode::URI_TOO_LONG, "no_project"));
+        }
+        let query = Fields::of_query(query);
         let form = parts.extensions.get::<FormFields>().map(Fields::of_form).unwrap_or_default();
         let language = Language::choose(query.get("ui_locales"), &parts.headers, app.settings.development);
         let caller = Caller::read(parts, &app.settings);

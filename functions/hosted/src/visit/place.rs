@@ -57,10 +57,9 @@ impl Place {
         host == relying_party || host.strip_suffix(relying_party).is_some_and(|rest| rest.ends_with('.'))
     }
 
-    /// The URL to which `text` refers on these pages; `None` unless it is one of them.
-    pub(crate) fn own(&self, text: &str) -> Option<Url> {
+    /// The URL to which `text` refers on these pages; `None` unless it is a page of this project.
+    pub(crate) fn own(&self, text: &str, pages: &OwnPages) -> Option<Url> {
         let url = Url::parse(&self.origin).ok()?.join(text).ok()?;
-        let is_page = url.path().strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        (is_page && url.origin().ascii_serialization() == self.origin).then_some(url)
+        (pages.has(&self.id, &url) && url.origin().ascii_serialization() == self.origin).then_some(url)
     }
 }

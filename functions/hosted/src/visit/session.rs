@@ -2,6 +2,7 @@
 
 use jiff::SignedDuration;
 use minijinja::{Value, context};
+use model::project::redirect::RedirectUrl;
 use model::session::token::Subject;
 use secrecy::SecretString;
 
@@ -57,6 +58,14 @@ impl Visit {
         if let Ok(Some((_, _, Some(visitor)))) = read(&self.app, &self.parts, &self.project.id).await {
             self.visitor = Some(visitor);
         }
+    }
+
+    /// Whether this URL is on a host of the pages, whoever's they are.
+    pub(crate) fn is_at_own_host(&self, url: &RedirectUrl) -> bool {
+        let pages = &self.app.settings.own_pages;
+        let url = url.url();
+        let authority = url.authority();
+        url.origin().ascii_serialization() == pages.api() || pages.project_of(authority).is_some()
     }
 
     /// Makes a session that has just begun the visitor's.

@@ -28,6 +28,15 @@ pub(crate) struct WayBack {
     after_callback: Option<String>,
 }
 
+/// The longest value of a field that is carried along, in bytes.
+fn max_length(field: &str) -> usize {
+    match field {
+        RETURN_TO | AFTER_CALLBACK => 2048,
+        STATE => 512,
+        _ => 128,
+    }
+}
+
 /// What follows a sign-in.
 pub(crate) enum Next {
     /// A redirect to this URL.
@@ -48,19 +57,27 @@ impl WayBack {
     /// The fields of the query that pages carry along.
     pub(crate) const FIELDS: [&'static str; 5] = [RETURN_TO, STATE, CHALLENGE, AFTER_CALLBACK, "ui_locales"];
 
+    /// What pages carry along of a query. Each field is bounded, as it stands in every link of a page.
+    pub(crate) fn carried(query: &Fields) -> Fields {
+        let carried = query.only(&Self::FIELDS);
+        let long = carried.pairs().filter(|(name, value)| value.len() > max_length(name)).map(|(name, _)| name).collect::<Vec<_>>();
+        carried.without(&long)
+    }
+
     /// The way back in the query of a visit. What the query lacks may be in the URL to return to:
     /// the SDK puts it into both.
     pub(crate) fn of(visit: &Visit) -> Self {
-        let to = visit.query.get(RETURN_TO);
+        let query = Self::carried(&visit.query);
+        let to = query.get(RETURN_TO);
         let inner = to.and_then(|to| to.split_once('?')).map(|(_, query)| query.split('#').next().unwrap_or_default());
         let inner = Fields::of_query(inner.unwrap_or_default());
-        let field = |name: &str| visit.query.get(name).or_else(|| inner.get(name)).map(str::to_owned);
+        let field = |name: &str| query.get(name).or_else(|| inner.get(name)).map(str::to_owned);
         Self { to: to.map(str::to_owned), state: field(STATE), challenge: field(CHALLENGE), after_callback: field(AFTER_CALLBACK) }
     }
 
     fn target(&self, visit: &Visit) -> Option<Target> {
         let to = self.to.as_deref()?;
-        if let Some(url) = visit.place.own(to) {
+        if let Some(url) = visit.place.own(to, &visit.app.settings.own_pages) {
             return Some(Target::Own(url));
         }
         let url = RedirectUrl::parse(to).ok()?;
@@ -117,6 +134,6 @@ impl WayBack {
 impl Visit {
     /// The part of the query that leads back to the app.
     pub(crate) fn way_back(&self) -> Fields {
-        self.query.only(&WayBack::FIELDS)
+        WayBack::carried(&self.query)
     }
 }

@@ -325,12 +325,14 @@ impl Project {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard, for links
-    /// without a URL from the app. If there is no such domain, the service's own page.
-    pub fn handler_page(&self, name: &str, own: &OwnPages) -> RedirectUrl {
+    /// A page of the project's app on the first trusted domain without a wildcard, for links without
+    /// a URL from the app. If there is no such domain, the service's own page, except for the project
+    /// `internal`, which has none.
+    pub fn handler_page(&self, name: &str, own: &OwnPages) -> Option<RedirectUrl> {
         let domain = self.config.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'));
         let of_app = |domain: &TrustedDomain| format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'));
-        domain.and_then(|domain| RedirectUrl::parse(&of_app(domain)).ok()).unwrap_or_else(|| own.page(&self.id, name).into())
+        let hosted = || (!self.id.is_internal()).then(|| own.page(&self.id, name).into());
+        domain.and_then(|domain| RedirectUrl::parse(&of_app(domain)).ok()).or_else(hosted)
     }
 
     /// The rules for the project's redirects; `own` are the service's own pages.

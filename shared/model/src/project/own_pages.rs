@@ -82,10 +82,18 @@ impl OwnPages {
         origin == self.api() || self.host_origin(project).is_some_and(|own| own == origin)
     }
 
-    /// Whether this is the URL of one of a project's pages.
-    pub(crate) fn has(&self, project: &ProjectId, url: &Url) -> bool {
+    /// Whether this is the URL of one of a project's pages. On the API's host, the pages of all
+    /// projects have the same paths, and whoever administers one sees what its users send: so the
+    /// query must name this project, and no other.
+    pub fn has(&self, project: &ProjectId, url: &Url) -> bool {
         let is_page = url.path().strip_prefix(PATH).is_some_and(|rest| rest.starts_with('/'));
-        is_page && self.is_origin(project, &url.origin().ascii_serialization())
+        let origin = url.origin().ascii_serialization();
+        if !is_page || self.host_origin(project).is_some_and(|own| own == origin) {
+            return is_page;
+        }
+        let named = url.query_pairs().filter(|(name, _)| name == "project_id" || name == "project");
+        let named: Vec<_> = named.map(|(_, value)| ProjectId::parse(&value).is_ok_and(|named| named == *project)).collect();
+        origin == self.api() && named == [true]
     }
 
     /// Whether a project's pages are on this host.
@@ -122,14 +130,21 @@ mod tests {
     fn a_project_has_pages_below_the_api_and_on_its_own_host() {
         let pages = OwnPages::new("https://api.example.com", Some("sign-in.example.com")).expect("pages");
         assert_eq!(pages.origin(&project()), format!("https://{PROJECT}.sign-in.example.com"));
-        assert!(has(&pages, "https://api.example.com/handler/sign-in?project_id=x"));
+        let named = format!("project_id={PROJECT}");
+        assert!(has(&pages, &format!("https://api.example.com/handler/sign-in?{named}&a=b")));
         assert!(has(&pages, &format!("https://{PROJECT}.sign-in.example.com/handler/oauth-callback")));
         let other = PROJECT.replace('8', "9");
         for url in [
             "https://api.example.com/api/v1/auth/oauth/callback/github".to_owned(),
-            "https://api.example.com/handlers".to_owned(),
-            "http://api.example.com/handler/sign-in".to_owned(),
-            "https://api.example.com:8443/handler/sign-in".to_owned(),
+            format!("https://api.example.com/handlers?{named}"),
+            "https://api.example.com/handler/sign-in".to_owned(),
+            format!("https://api.example.com/handler/sign-in?project_id={}", PROJECT.replace('8', "9")),
+            format!("https://api.example.com/handler/sign-in?{named}&{named}"),
+            format!("https://api.example.com/handler/sign-in?{named}&project=internal"),
+            format!("https://api.example.com/handler/sign-in?project%5Fid=internal&{named}"),
+            format!("https://api.example.com/handler/sign-in#{named}"),
+            format!("http://api.example.com/handler/sign-in?{named}"),
+            format!("https://api.example.com:8443/handler/sign-in?{named}"),
             "https://sign-in.example.com/handler/sign-in".to_owned(),
             format!("https://{other}.sign-in.example.com/handler/sign-in"),
             format!("https://{PROJECT}.sign-in.example.com.evil.test/handler/sign-in"),

@@ -109,10 +109,13 @@ async fn the_script_of_passkeys_asks_for_the_proof() {
 
 #[tokio::test]
 async fn during_a_flood_an_address_is_added_after_a_challenge() {
-    let app = TestApp::start_with(Limits::off().with(Rule::ChallengeUsualAddress, Some(Rate::new(1, 3600)))).await;
+    let app = TestApp::start_with(Limits::off().with(Rule::ChallengeUsualAddress, Some(Rate::new(3, 3600)))).await;
     guard(&app, json!({ "provider": "altcha" })).await;
     let ada = app.sign_up("ada@example.com").await;
     let mut browser = Browser::of(&app, &ada);
+    for number in 0..2 {
+        browser.change(&[("action", "emails.add"), ("email", &format!("ada{number}@work.example"))], "The address is added.").await;
+    }
     let asked = browser.post(&[("action", "emails.add"), ("email", "ada@work.example")]).await;
     assert_eq!(asked.status(), 409, "{}", asked.text());
     assert_has(asked.text(), "data-provider=\"altcha\"");
