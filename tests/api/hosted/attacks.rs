@@ -1,4 +1,5 @@
-//! Attacks on hosted pages in which the pages themselves, or those of another project, are the tool.
+//! Attacks on hosted pages in which the pages themselves, or those of another project, are the
+//! tool.
 
 use serde_json::json;
 use support::TestApp;

@@ -63,8 +63,8 @@ impl Cookies {
         self.written(cookie.name(), value, life)
     }
 
-    /// Removes the flows that were begun first, so that at most three remain with a new one: any site
-    /// can make a browser begin flows, and their cookies must not make requests too large.
+    /// Removes the flows that were begun first, so that at most three remain with a new one: any
+    /// site can make a browser begin flows, and their cookies must not make requests too large.
     pub(crate) fn drop_flows(&self) -> Vec<String> {
         let start = self.name("flow-").replace(&format!("-{}", self.project), "");
         let sent = self.sent.iter().map(|(name, _)| name).filter(|name| name.starts_with(&start) && name.ends_with(self.project.as_str()));

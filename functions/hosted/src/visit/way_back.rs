@@ -57,7 +57,8 @@ impl WayBack {
     /// The fields of the query that pages carry along.
     pub(crate) const FIELDS: [&'static str; 5] = [RETURN_TO, STATE, CHALLENGE, AFTER_CALLBACK, "ui_locales"];
 
-    /// What pages carry along of a query. Each field is bounded, as it stands in every link of a page.
+    /// What pages carry along of a query. Each field is bounded, as it stands in every link of a
+    /// page.
     pub(crate) fn carried(query: &Fields) -> Fields {
         let carried = query.only(&Self::FIELDS);
         let long = carried.pairs().filter(|(name, value)| value.len() > max_length(name)).map(|(name, _)| name).collect::<Vec<_>>();

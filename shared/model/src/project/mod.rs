@@ -325,9 +325,9 @@ impl Project {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard, for links without
-    /// a URL from the app. If there is no such domain, the service's own page, except for the project
-    /// `internal`, which has none.
+    /// A page of the project's app on the first trusted domain without a wildcard, for links
+    /// without a URL from the app. If there is no such domain, the service's own page, except for
+    /// the project `internal`, which has none.
     pub fn handler_page(&self, name: &str, own: &OwnPages) -> Option<RedirectUrl> {
         let domain = self.config.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'));
         let of_app = |domain: &TrustedDomain| format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'));
