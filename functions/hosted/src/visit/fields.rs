@@ -37,7 +37,7 @@ impl Fields {
     /// The fields with a name in `names`, each once.
     pub(crate) fn only(&self, names: &[&str]) -> Self {
         let first = |name: &&str| self.0.iter().find(|(field, _)| field == *name).cloned();
-        Self(names.iter().filter_map(|name| first(name)).collect())
+        Self(names.iter().filter_map(first).collect())
     }
 
     /// The fields whose names begin with `prefix`, without it.

@@ -114,13 +114,7 @@ impl FromRequestParts<App> for Visit {
         let found = if id.is_internal() { Ok(None) } else { visitor::read(app, parts, &id).await };
         let (project, cookies, visitor) = match found {
             Ok(Some(found)) => found,
-            Ok(None) => {
-                let counted = unproved(app, None, &caller.place).await;
-                let is_limited = matches!(counted, Err(store::Error::Limited(_)));
-                let (status, text) =
-                    if is_limited { (StatusCode::TOO_MANY_REQUESTS, "too_many") } else { (StatusCode::NOT_FOUND, "unknown_project") };
-                return Err(failure(app, language, status, text));
-            }
+            Ok(None) => return Err(no_such_project(app, language, &caller).await),
             Err(error) => {
                 tracing::error!(%error, "a page cannot read its project");
                 return Err(failure(app, language, StatusCode::INTERNAL_SERVER_ERROR, "other"));
@@ -151,6 +145,15 @@ impl FromRequestParts<App> for Visit {
             parts: parts.clone(),
         })
     }
+}
+
+/// The page for a project that does not exist or has no pages. Each counts against its address, so
+/// that ids cannot be tried one after another.
+async fn no_such_project(app: &App, language: Language, caller: &Caller) -> Answer {
+    let counted = unproved(app, None, &caller.place).await;
+    let is_limited = matches!(counted, Err(store::Error::Limited(_)));
+    let (status, text) = if is_limited { (StatusCode::TOO_MANY_REQUESTS, "too_many") } else { (StatusCode::NOT_FOUND, "unknown_project") };
+    failure(app, language, status, text)
 }
 
 impl Describe for Visit {
