@@ -2,7 +2,7 @@
 //! having pages of its own (`/handler/{page}`).
 //!
 //! The pages are a client of the API within the process: each form calls an operation, through the
-//! operation's own layer, with the visitor's address and session ([`visit::call`]). So the rules of
+//! operation's own layer, with the visitor's address and session (`visit::call`). So the rules of
 //! the API (limits, checks, audit log) are the rules of the pages, and no page can do what an app
 //! could not. This is the only area that uses others.
 //!
