@@ -27,6 +27,11 @@ after(() => Promise.all([app?.stop(), second?.stop()]));
 /** A visitor of an app. */
 async function visitor(t, site = app) {
   const it = await w.visitor(t);
+  /** Calls a method of the app that leads to a hosted page. */
+  const goes = async (method, name) => {
+    await it.page.evaluate((method) => void globalThis.app[method](), method);
+    await it.page.waitForURL((url) => url.origin === w.origin && url.pathname === `/handler/${name}`);
+  };
   const of = (site) => ({
     /** Opens the app at this path. */
     opens: async (path = FROM) => {
@@ -45,10 +50,13 @@ async function visitor(t, site = app) {
     ...it,
     ...of(site),
     of,
-    /** Calls a method of the app that leads to a hosted page. */
-    goes: async (method, name) => {
-      await it.page.evaluate((method) => void globalThis.app[method](), method);
-      await it.page.waitForURL((url) => url.origin === w.origin && url.pathname === `/handler/${name}`);
+    goes,
+    /** Goes from the app to the page, and enters address and password there. */
+    goesToSignIn: async (email) => {
+      await goes("redirectToSignIn", "sign-in");
+      await it.types(it.texts.field.email, email);
+      await it.types(it.texts.field.password, PASSWORD);
+      await it.presses(it.texts.sign_in.submit);
     },
     /** Asserts that no URL contained a token of the session. */
     leaksNothing: async () => {
@@ -144,10 +152,7 @@ test("a second factor on the way does not lose the way back", async (t) => {
   const person = await w.person();
   const { codes } = await w.addApp(person);
   await it.opens();
-  await it.goes("redirectToSignIn", "sign-in");
-  await it.types(it.texts.field.email, person.email);
-  await it.types(it.texts.field.password, PASSWORD);
-  await it.presses(it.texts.sign_in.submit);
+  await it.goesToSignIn(person.email);
   await it.page.getByText(it.texts.mfa.recovery, { exact: true }).click();
   await it.types(it.texts.mfa.recovery_code, codes[0]);
   await it.presses(it.texts.mfa.submit_recovery);
@@ -159,10 +164,7 @@ test("a second app goes on as the same user with one press, and shares the sessi
   const it = await visitor(t);
   const { email, id } = await w.person();
   await it.opens();
-  await it.goes("redirectToSignIn", "sign-in");
-  await it.types(it.texts.field.email, email);
-  await it.types(it.texts.field.password, PASSWORD);
-  await it.presses(it.texts.sign_in.submit);
+  await it.goesToSignIn(email);
   await it.isBack(email);
 
   const other = it.of(second);
@@ -182,10 +184,7 @@ test("redirectToSignOut asks, ends the session everywhere, and leads back", asyn
   const it = await visitor(t);
   const { email, id } = await w.person();
   await it.opens();
-  await it.goes("redirectToSignIn", "sign-in");
-  await it.types(it.texts.field.email, email);
-  await it.types(it.texts.field.password, PASSWORD);
-  await it.presses(it.texts.sign_in.submit);
+  await it.goesToSignIn(email);
   await it.isBack(email);
   await it.goes("redirectToSignOut", "sign-out");
   await it.sees(it.texts.sign_out.title);
@@ -246,10 +245,7 @@ test("a link cannot sign the visitor in as somebody else, or out of the pages", 
   await w.signIn(stranger.email);
   const [session] = await w.sessionsOf(stranger.id);
   await it.opens();
-  await it.goes("redirectToSignIn", "sign-in");
-  await it.types(it.texts.field.email, email);
-  await it.types(it.texts.field.password, PASSWORD);
-  await it.presses(it.texts.sign_in.submit);
+  await it.goesToSignIn(email);
   await it.isBack(email);
   // The app is asked for a session that is not its own.
   await it.open("sign-in", { stack_nested_cross_domain_auth_refresh_token_id: session.id, stack_nested_cross_domain_auth_callback_url: `${app.url}${FROM}` });

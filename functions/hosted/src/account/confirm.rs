@@ -21,15 +21,14 @@ const PREFIX: &str = "then.";
 const NOT_KEPT: [&str; 7] =
     ["form_token", "old_password", "new_password", "passkey", "passkey_code", "bot_challenge_token", "bot_challenge_phase"];
 
-/// Asks for the password, if the user has one, or else for a code from an app. Whoever has neither
-/// signs in again.
+/// Asks for the password or a code from an app; users who have neither sign in again.
 pub(super) fn ask(visit: &Visit) -> Answer {
     let form = visit.form.without(&NOT_KEPT);
-    let pending = form.pairs().map(|(name, value)| context! { name => format!("{PREFIX}{name}"), value => value });
-    form_page(visit, pending.collect(), None)
+    form_page(visit, &form, None)
 }
 
-fn form_page(visit: &Visit, pending: Vec<Value>, refused: Option<&Reply>) -> Answer {
+/// The form for the proof, with the form that waits.
+fn form_page(visit: &Visit, waiting: &Fields, refused: Option<&Reply>) -> Answer {
     let user = visit.visitor.as_ref().map(|visitor| &visitor.user);
     let has_password = visit.project.config.credential_enabled && user.is_some_and(|user| user.password.is_some());
     let values = context! {
@@ -37,12 +36,17 @@ fn form_page(visit: &Visit, pending: Vec<Value>, refused: Option<&Reply>) -> Ans
         has_password => has_password,
         has_app => user.is_some_and(|user| user.totp.is_some()),
         address => user.and_then(|user| user.primary()).map(|channel| channel.value.to_string()),
-        pending => pending,
+        pending => hidden(waiting, PREFIX),
         problem => refused.map(|reply| visit.error_text(reply)),
         challenge => (),
         sign_in => visit.place.path("sign-out", &visit.way_back()),
     };
     visit.document("confirm", values).status(refused.map_or(StatusCode::OK, |reply| reply.status)).answer()
+}
+
+/// Hidden fields whose names begin with `prefix`.
+fn hidden(fields: &Fields, prefix: &str) -> Vec<Value> {
+    fields.pairs().map(|(name, value)| context! { name => format!("{prefix}{name}"), value => value }).collect()
 }
 
 /// Shows the challenge that an email needs.
@@ -51,7 +55,7 @@ pub(super) fn challenge(visit: &Visit, refused: &Reply) -> Answer {
     let failed = (refused.error() == Some("BOT_CHALLENGE_FAILED")).then(|| visit.error_text(refused));
     let values = context! {
         kind => "robot",
-        pending => form.pairs().map(|(name, value)| context! { name => name, value => value }).collect::<Vec<_>>(),
+        pending => hidden(&form, ""),
         problem => failed,
         challenge => ways::challenge(visit, GuardedOperation::Email, Some(refused)),
     };
@@ -73,8 +77,7 @@ pub(super) async fn submit(visit: &mut Visit) -> Result<Action, Answer> {
     let pending = visit.form.below(PREFIX);
     let reply = visit.call(session_reauthenticate::ROUTE, session_reauthenticate::handle, Call::with(body)).await;
     if reply.error().is_some() {
-        let waiting = pending.pairs().map(|(name, value)| context! { name => format!("{PREFIX}{name}"), value => value });
-        return Err(form_page(visit, waiting.collect(), Some(&reply)));
+        return Err(form_page(visit, &pending, Some(&reply)));
     }
     visit.form = pending;
     visit.read_again().await;

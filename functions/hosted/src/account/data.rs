@@ -4,6 +4,7 @@
 //! What is part of the user was read with the visit, and is written here in the API's views: each
 //! call would read the user again, and users may be large.
 
+use api::http::Route;
 use auth_functions::{mfa_device_list, session_list};
 use axum::handler::Handler;
 use flows::App;
@@ -22,7 +23,6 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
-use api::http::Route;
 
 /// The most pages that are read of a list, so that the file stays below what a function can answer.
 const MAX_PAGES: usize = 20;

@@ -14,16 +14,12 @@ use crate::visit::call::Call;
 /// After how many days a new key can expire.
 const LIVES: [i64; 3] = [30, 90, 365];
 
-fn of_me() -> Call {
-    Call::new().query("user_id=me".to_owned())
-}
-
 /// `None` if the project has keys of users off.
 pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     if !visit.project.config.user_api_keys_enabled {
         return None;
     }
-    let reply = visit.call(user_key_list::ROUTE, user_key_list::handle, of_me()).await;
+    let reply = visit.call(user_key_list::ROUTE, user_key_list::handle, Call::for_me()).await;
     let now = visit.app.clock.now().as_millisecond();
     let is_valid =
         |key: &&Json| key["manually_revoked_at_millis"].is_null() && key["expires_at_millis"].as_i64().is_none_or(|expires| expires > now);

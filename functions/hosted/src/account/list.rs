@@ -1,4 +1,4 @@
-//! Lists, cut where they would make the page too long.
+//! Lists, of which the page shows the first rows.
 
 use minijinja::{Value, context};
 use serde_json::Value as Json;
@@ -15,7 +15,7 @@ pub(super) fn list<T>(items: impl IntoIterator<Item = T>, row: impl FnMut(T) -> 
     context! { rows => items.into_iter().take(MAX_ROWS).map(row).collect::<Vec<_>>(), more => more }
 }
 
-/// The items that an operation listed; none if it refused.
+/// The listed items; none if the operation refused.
 pub(super) fn items(reply: &Reply) -> &[Json] {
     reply.body["items"].as_array().map(Vec::as_slice).unwrap_or_default()
 }

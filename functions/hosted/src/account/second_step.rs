@@ -12,7 +12,7 @@ use model::user::totp::AuthenticatorView;
 use qrcode::{Color, EcLevel, QrCode};
 use serde_json::{Value as Json, json};
 
-use crate::account::list::{list, place, text};
+use crate::account::list::{items, list, place, text};
 use crate::account::outcome::{Action, Outcome};
 use crate::account::times::day;
 use crate::answer::Answer;
@@ -23,9 +23,9 @@ pub(super) async fn shown(visit: &Visit) -> Option<Value> {
     let user = &visit.visitor.as_ref()?.user;
     let remembers = visit.project.config.second_factor.remember_device_days > 0;
     let devices = if user.totp.is_some() && remembers {
-        visit.call(mfa_device_list::ROUTE, mfa_device_list::handle, Call::new()).await.body
+        Some(visit.call(mfa_device_list::ROUTE, mfa_device_list::handle, Call::new()).await)
     } else {
-        Json::Null
+        None
     };
     let device = |device: &Json| {
         context! {
@@ -44,11 +44,10 @@ pub(super) async fn shown(visit: &Visit) -> Option<Value> {
             since => app.created_at_millis.and_then(|millis| day(&json!(millis))),
         }
     };
-    let devices = devices["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     Some(context! {
         apps => list(user.apps().map(AuthenticatorView::from), app),
         codes_left => user.recovery_codes().map_or(0, |codes| codes.left),
-        devices => list(devices, device),
+        devices => list(devices.as_ref().map_or(&[][..], items), device),
         remembers => remembers,
     })
 }

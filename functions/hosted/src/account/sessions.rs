@@ -29,14 +29,13 @@ pub(super) async fn shown(visit: &Visit) -> Value {
 }
 
 pub(super) async fn submit(visit: &Visit, action: &Action) -> Outcome {
-    let of_me = || Call::new().query("user_id=me".to_owned());
     match action.verb.as_str() {
         "end" => {
-            let reply = visit.call(session_delete::ROUTE, session_delete::handle, of_me().at(&action.id)).await;
+            let reply = visit.call(session_delete::ROUTE, session_delete::handle, Call::for_me().at(&action.id)).await;
             Outcome::of(reply, "sessions_ended")
         }
         "end-others" => {
-            let reply = visit.call(session_delete_all::ROUTE, session_delete_all::handle, of_me()).await;
+            let reply = visit.call(session_delete_all::ROUTE, session_delete_all::handle, Call::for_me()).await;
             Outcome::of(reply, "sessions_others_ended")
         }
         _ => Outcome::Nothing,

@@ -10,10 +10,6 @@ use crate::account::outcome::{Action, Outcome};
 use crate::visit::Visit;
 use crate::visit::call::Call;
 
-fn of_me() -> Call {
-    Call::new().query("user_id=me".to_owned())
-}
-
 /// More than are shown, but not all: a team may be large.
 fn some() -> Call {
     Call::new().query("user_id=me&limit=100".to_owned())
@@ -45,7 +41,7 @@ pub(super) async fn submit(visit: &Visit, action: &Action) -> Outcome {
             Outcome::of(visit.call(membership_delete::ROUTE, membership_delete::handle, call).await, "teams_left")
         }
         "accept" => {
-            let call = of_me().at(&action.id);
+            let call = Call::for_me().at(&action.id);
             Outcome::of(visit.call(invitation_accept_by_id::ROUTE, invitation_accept_by_id::handle, call).await, "teams_joined")
         }
         "create" => {

@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::call::Reply;
 
-/// Asks for the factor, after a sign-in that requires one.
+/// Asks for the factor that a sign-in requires.
 pub(super) fn ask(visit: &Visit, reply: &Reply) -> Answer {
     let factors = reply.body["details"]["factors"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let factors = factors.collect::<Vec<_>>().join(" ");

@@ -239,7 +239,7 @@ async fn linked(visit: &mut Visit, reply: Reply) -> Answer {
     let token = SecretString::from(reply.text("refresh_token").to_owned());
     match (refresh_token::session_in(&token), &visit.visitor) {
         (Some((user, session)), Some(visitor)) if visitor.user.id == user => {
-            let call = Call::new().at(&session.to_string()).query("user_id=me".to_owned());
+            let call = Call::for_me().at(&session.to_string());
             let ended = visit.call(session_delete::ROUTE, session_delete::handle, call).await;
             if let Some(code) = ended.error() {
                 tracing::warn!(code, "the session of a link stays");

@@ -61,7 +61,7 @@ impl Visit {
     }
 }
 
-/// A section's name; empty for anything else that a form may have sent.
+/// The section of this name; empty if there is none.
 fn known(section: &str) -> &'static str {
     SECTIONS.into_iter().find(|known| *known == section).unwrap_or_default()
 }

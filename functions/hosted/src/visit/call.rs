@@ -1,7 +1,7 @@
 //! Calls of operations, within the process and through the operation's layer: limits, checks, audit
 //! log and errors are those of a request from outside with the visitor's address and session.
 
-use api::http::client::{OwnPage, PeerAddress};
+use api::http::client::{OwnPage, PLACE_HEADERS, PeerAddress};
 use api::http::{RequestId, Route, router};
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -18,19 +18,6 @@ use crate::visit::cookies::Cookie;
 
 /// The maximum size of an answer, in bytes.
 const MAX_BYTES: usize = 4 << 20;
-/// The headers from which an operation learns where a request came from.
-const OF_THE_CALLER: [&str; 10] = [
-    "x-origin-secret",
-    "user-agent",
-    "cloudfront-viewer-address",
-    "cloudfront-viewer-country",
-    "cloudfront-viewer-country-region",
-    "cloudfront-viewer-city",
-    "cloudfront-viewer-latitude",
-    "cloudfront-viewer-longitude",
-    "cloudfront-viewer-time-zone",
-    "accept-language",
-];
 
 /// The answer of an operation.
 #[derive(Debug)]
@@ -56,6 +43,11 @@ impl Call {
     /// A call without a body.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// A call about the visitor's own things, as lists of sessions, teams or keys want it.
+    pub(crate) fn for_me() -> Self {
+        Self::new().query("user_id=me".to_owned())
     }
 
     /// A call with this body.
@@ -127,9 +119,9 @@ impl Visit {
         *request.method_mut() = Method::from_bytes(route.verb.name().as_bytes()).unwrap_or_default();
         *request.uri_mut() = call.uri(&route).parse().unwrap_or_default();
         let headers = request.headers_mut();
-        for name in OF_THE_CALLER {
-            if let (Ok(name), Some(value)) = (HeaderName::try_from(name), self.parts.headers.get(name)) {
-                headers.insert(name, value.clone());
+        for name in PLACE_HEADERS {
+            if let Some(value) = self.parts.headers.get(name) {
+                headers.insert(HeaderName::from_static(name), value.clone());
             }
         }
         let token = if call.is_anonymous { None } else { self.access_token() };

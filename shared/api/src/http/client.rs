@@ -71,6 +71,19 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
+/// The headers from which the place of a request is read, beginning with the proof that the others
+/// can be trusted.
+pub const PLACE_HEADERS: [&str; 8] = [
+    "x-origin-secret",
+    "cloudfront-viewer-address",
+    "cloudfront-viewer-country",
+    "cloudfront-viewer-country-region",
+    "cloudfront-viewer-city",
+    "cloudfront-viewer-latitude",
+    "cloudfront-viewer-longitude",
+    "cloudfront-viewer-time-zone",
+];
+
 /// Where a request came from: the IP address and location in the `CloudFront-Viewer-` headers if
 /// these headers can be trusted, otherwise only the address of the connection.
 pub(crate) fn place(parts: &Parts, settings: &Settings) -> Place {
@@ -144,6 +157,22 @@ mod tests {
         let proved = [&viewer[..], &[("x-origin-secret", "the secret")]].concat();
         let place = seen(&beside, &proved);
         assert_eq!((place.ip.to_string().as_str(), place.city_name.as_deref()), ("203.0.113.7", Some("Lisbon")));
+    }
+
+    #[test]
+    fn the_headers_of_a_place_are_listed() {
+        let values = ["the secret", "203.0.113.7:4711", "PT", "11", "Lisbon", "38.7", "-9.1", "Europe/Lisbon"];
+        let headers: Vec<_> = PLACE_HEADERS.into_iter().zip(values).collect();
+        let expected = Place {
+            ip: "203.0.113.7".parse().expect("an address"),
+            country_code: Some("PT".to_owned()),
+            region_code: Some("11".to_owned()),
+            city_name: Some("Lisbon".to_owned()),
+            latitude: Some(38.7),
+            longitude: Some(-9.1),
+            tz_identifier: Some("Europe/Lisbon".to_owned()),
+        };
+        assert_eq!(seen(&app_behind("the secret", true), &headers), expected);
     }
 
     #[test]
