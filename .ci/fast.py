@@ -2,7 +2,7 @@
 commit, install the hook with `git config core.hooksPath .ci/hooks`.
 
 Checks the format, compilation except for the Lambdas' programs, rendered files, the contract tests,
-and the tests of files that differ from `origin/main`. It uses the target folder and profile of
+and the lints and tests of files that differ from `origin/main`. It uses the target folder and profile of
 daily work, so `cargo test` compiles nothing twice.
 """
 
@@ -87,6 +87,17 @@ def selection(files):
     return wanted
 
 
+def lints(files):
+    """The command that lints the crates of these files; `None` if no crate has changed."""
+    folders = {pathlib.Path(package["manifest_path"]).parent.relative_to(ROOT).as_posix(): package["name"] for package in cache.metadata()["packages"]}
+    sources = [pathlib.PurePosixPath(file) for file in files if file.endswith((".rs", "Cargo.toml"))]
+    # The nearest folder with a manifest has the crate of a file.
+    owners = (next((folders[str(parent)] for parent in source.parents if str(parent) in folders), None) for source in sources)
+    crates = sorted({owner for owner in owners if owner})
+    packages = [part for crate in crates for part in ("--package", crate)]
+    return ["cargo", "clippy", "--quiet", *packages, "--lib", "--tests", "--no-deps", "--", "--deny", "warnings"] if crates else None
+
+
 def build():
     """Compiles programs and tests; returns `infra`, and the test programs by package and target as
     in `selection`."""
@@ -146,6 +157,8 @@ def main():
         return steps.end()
     print(f"[{time.monotonic() - began:5.1f} s] compilation: passed", flush=True)
     steps.run("rendered files", [programs["infra"][1], "render", "--check"])
+    if command := lints(files):
+        steps.run("lints", command)
     wanted = selection(files)
     wanted["tests/contract"] = set()
     # They check a complete run of the API tests.
