@@ -24,6 +24,7 @@ mod key_permissions;
 mod keys;
 mod limits;
 mod mails;
+mod openid;
 mod owners;
 mod permissions;
 mod preconditions;

@@ -17,6 +17,7 @@ use flows::{App, limits};
 use http::HeaderMap;
 use model::project::redirect::RedirectUrl;
 use model::sign_in::authorization::is_challenge;
+use model::sign_in::user_code;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::provider::authorization::{AuthorizationCode, CODE_LIFE, SessionHandover, create_code};
@@ -83,7 +84,7 @@ pub async fn handle(
         access.redirects().check_for_oauth(url)?;
     }
     let refresh_token = app.sealer.seal(&app.entropy, &SessionHandover::owner(project, session_id), &token)?;
-    let code = code::new(&app, user.id);
+    let code = user_code::draw(&app.entropy, user.id);
     let stored = AuthorizationCode {
         user_id: user.id,
         epoch: user.credential_epoch,

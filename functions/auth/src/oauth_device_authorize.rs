@@ -91,7 +91,7 @@ pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     _: Option<Access<Client>>,
-    ClientInput(body): ClientInput<DeviceRequest>,
+    ClientInput { body, .. }: ClientInput<DeviceRequest>,
 ) -> Result<Json<DeviceResponse>, Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let id = client_project(&body.client_id).ok_or_else(invalid)?;

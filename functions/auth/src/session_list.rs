@@ -12,12 +12,14 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::accounts::read;
+use model::openid::code::ClientSession;
+use model::openid::grant::is_granted;
 use model::place::Place;
 use model::session::Session;
 use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::id::{SessionId, UserId};
+use wire::id::{OauthClientId, SessionId, UserId};
 use wire::level::Level;
 
 pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions")
@@ -50,6 +52,12 @@ pub struct SessionView {
     /// Milliseconds since the epoch.
     last_used_at: i64,
     is_current_session: bool,
+    /// The OAuth client that the user signed in to; absent for the project's own apps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_id: Option<OauthClientId>,
+    /// The name of the OAuth client; absent for the project's own apps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_name: Option<String>,
     /// The place of the last use; absent if it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_used_at_end_user_ip_info: Option<Place>,
@@ -63,11 +71,17 @@ pub async fn handle(
     let limit = page::limit(query.limit, &ROUTE)?;
     let user_id = access.named_user(query.user_id, &ROUTE)?;
     let project = &access.project.id;
-    let user = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
+    let grants = async { Ok::<_, Error>(app.store.oauth_grants(project, user_id).await?) };
+    let (user, grants) = futures_util::try_join!(read(&access, user_id), grants)?;
+    let user = user.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
     let cursors = Cursors::of(&access, format_args!("sessions/{user_id}"));
     let start = cursors.position(query.cursor.as_deref())?;
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
-    let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
+    let is_granted = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
+    let rests = |session: &Session| session.client.as_deref().is_none_or(is_granted);
+    let shown = |session: &Session| {
+        rests(session) && session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation)
+    };
     let page = app.store.sessions(project, user_id, start, limit, shown).await?;
     let current = access.user.as_ref().map(|own| own.session.id);
     let next_cursor = cursors.next(page.next.as_ref())?;
@@ -82,6 +96,8 @@ fn view(session: Session, current: Option<SessionId>) -> SessionView {
         is_impersonation: session.is_impersonation,
         last_used_at: session.last_used_at.as_millisecond(),
         is_current_session: current == Some(session.id),
+        client_id: session.client.as_ref().map(|client| client.id),
+        client_name: session.client.map(|client| client.name),
         last_used_at_end_user_ip_info: session.place,
     }
 }

@@ -13,6 +13,8 @@ mod account;
 pub mod account_show;
 pub mod account_submit;
 mod answer;
+pub mod authorization_show;
+pub mod authorization_submit;
 pub mod page_show;
 pub mod page_submit;
 mod pages;
@@ -25,6 +27,8 @@ use api::http::Register;
 pub fn operations(register: &mut impl Register) {
     register.operation(account_show::ROUTE, account_show::handle);
     register.operation(account_submit::ROUTE, account_submit::handle);
+    register.operation(authorization_show::ROUTE, authorization_show::handle);
+    register.operation(authorization_submit::ROUTE, authorization_submit::handle);
     register.operation(page_show::ROUTE, page_show::handle);
     register.operation(page_submit::ROUTE, page_submit::handle);
 }

@@ -3,6 +3,7 @@
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;
 use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token, session_delete};
+use openid_functions::authorization_complete;
 use teams_functions::invitation_details;
 
 use crate::answer::Answer;
@@ -11,6 +12,7 @@ use crate::visit::Visit;
 
 /// A page reads, except that the end of a provider's flow begins a session.
 const CALLS: &[Route] = &[
+    authorization_complete::ROUTE,
     cli_complete::ROUTE,
     invitation_details::ROUTE,
     oauth_authorize::ROUTE,

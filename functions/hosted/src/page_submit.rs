@@ -6,6 +6,7 @@ use auth_functions::{
     cli_complete, mfa_sign_in, oauth_authorize, oauth_cross_domain, otp_send_sign_in_code, otp_sign_in, passkey_initiate_authentication,
     passkey_sign_in, password_reset, password_send_reset_code, password_sign_in, password_sign_up, session_delete_current,
 };
+use openid_functions::authorization_complete;
 use teams_functions::{invitation_accept, invitation_details};
 use users_functions::{contact_channel_send_own_code, contact_channel_verify};
 
@@ -14,6 +15,7 @@ use crate::pages;
 use crate::visit::Visit;
 
 const CALLS: &[Route] = &[
+    authorization_complete::ROUTE,
     cli_complete::ROUTE,
     contact_channel_send_own_code::ROUTE,
     contact_channel_verify::ROUTE,

@@ -3,12 +3,12 @@
 
 use api::http::Route;
 use api::product::Input;
-use api::product::input::{IgnoredBody, Nothing};
+use api::product::input::{IgnoredBody, Nothing, ProjectPath};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
 
-use crate::jwks::elsewhere::{KeySetRedirect, ProjectPath};
+use crate::jwks::elsewhere::KeySetRedirect;
 
 pub const ROUTE: Route = Route::get("projects-jwks-anonymous-read", "/api/v1/projects-anonymous-users/{project_id}/.well-known/jwks.json")
     .summary("Redirects to the public keys of anonymous users' access tokens")

@@ -3,7 +3,7 @@
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::input::{Flag, IgnoredBody};
+use api::product::input::{Flag, IgnoredBody, ProjectPath};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,6 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::jwks::elsewhere::ProjectPath;
 use crate::published::{self, FOR_AN_HOUR};
 
 pub const ROUTE: Route = Route::get("projects-jwks-read", "/api/v1/projects/{project_id}/.well-known/jwks.json")

@@ -3,12 +3,12 @@
 
 use api::http::Route;
 use api::product::Input;
-use api::product::input::{IgnoredBody, Nothing};
+use api::product::input::{IgnoredBody, Nothing, ProjectPath};
 use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
 
-use crate::jwks::elsewhere::{KeySetRedirect, ProjectPath};
+use crate::jwks::elsewhere::KeySetRedirect;
 
 pub const ROUTE: Route =
     Route::get("projects-jwks-restricted-read", "/api/v1/projects-restricted-users/{project_id}/.well-known/jwks.json")

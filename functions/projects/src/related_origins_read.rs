@@ -6,7 +6,7 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::input::{IgnoredBody, Nothing};
+use api::product::input::{IgnoredBody, Nothing, ProjectPath};
 use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -15,7 +15,6 @@ use flows::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::jwks::elsewhere::ProjectPath;
 use crate::published::{self, FOR_AN_HOUR};
 
 pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/projects/{project_id}/.well-known/webauthn")

@@ -12,6 +12,7 @@ pub fn all_operations(register: &mut impl Register) {
     emails_functions::operations(register);
     projects_functions::operations(register);
     keys_functions::operations(register);
+    openid_functions::operations(register);
     webhooks_functions::operations(register);
     hosted_functions::operations(register);
     edge_functions::operations(register);

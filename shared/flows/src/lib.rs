@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod accounts;
+pub mod activity;
 pub mod app;
 pub mod bot_challenge;
 pub mod catalogue;

@@ -11,6 +11,7 @@ pub mod limit;
 pub mod metadata;
 pub mod metrics;
 pub mod notice;
+pub mod openid;
 pub mod outbox;
 pub mod owned_key;
 pub mod passkey;

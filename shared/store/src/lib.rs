@@ -20,6 +20,7 @@ pub mod keys;
 pub mod limit;
 pub mod link;
 pub mod metrics;
+pub mod openid;
 pub mod outbox;
 pub mod owned_key;
 pub mod passkey;

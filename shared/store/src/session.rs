@@ -75,8 +75,12 @@ fn index_partition(project: &ProjectId, id: SessionId) -> String {
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<Write, Error> {
     let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
     let write = write.attribute(DIGEST, string(Digest::of(token.expose_secret()).as_str()));
-    let write = write.attribute("gsi2pk", string(index_partition(project, session.id))).attribute("gsi2sk", string("SESSION"));
-    Ok(write.begins(session))
+    Ok(listed(write, project, session.id).begins(session))
+}
+
+/// The write of a new session with the attributes of the index.
+pub(crate) fn listed(write: Write, project: &ProjectId, id: SessionId) -> Write {
+    write.attribute("gsi2pk", string(index_partition(project, id))).attribute("gsi2sk", string("SESSION"))
 }
 
 /// Records that the user of a session reauthenticated with the methods in `amr`.

@@ -127,6 +127,14 @@ id!(
     /// A delivery of an event to a webhook endpoint.
     WebhookDeliveryId
 );
+id!(
+    /// An OAuth client of a project.
+    OauthClientId
+);
+id!(
+    /// What a user has granted to an OAuth client.
+    OauthGrantId
+);
 
 /// The id of a project: a UUID, or the literal `internal`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]

@@ -49,6 +49,14 @@ impl<'a> Browser<'a> {
         self.keep(self.app.anonymous().request("POST", path).header("cookie", &self.cookie()).form(fields).send().await)
     }
 
+    /// An access token of the user who is signed in.
+    pub(crate) async fn access_token_of(&self) -> String {
+        let token = self.cookie_of("session").unwrap();
+        let caller = self.app.client().with("x-service-refresh-token", &token);
+        let answer = caller.post("/api/v1/auth/sessions/current/refresh", serde_json::json!({})).await;
+        answer.json()["access_token"].as_str().unwrap().to_owned()
+    }
+
     /// The value of a cookie, by the part of its name before the project.
     pub(crate) fn cookie_of(&self, name: &str) -> Option<String> {
         self.cookies.borrow().get(&format!("gatelet-{name}-{}", self.app.project_id())).cloned()

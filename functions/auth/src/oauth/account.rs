@@ -13,6 +13,7 @@ use model::provider::profile::Profile;
 use model::session::Session;
 use model::sign_in::authorization::{Authorization, Purpose, RequestedAccess};
 use model::sign_in::provider::Decision;
+use model::sign_in::user_code;
 use model::sign_up::rule::AuthMethod;
 use model::user::User;
 use oauth::exchange::Tokens;
@@ -208,7 +209,7 @@ impl Flow<'_> {
 
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<PendingAccount>) -> Result<(SecretString, Write), Error> {
-        let code = crate::oauth::code::new(self.scope.app, user.user_id);
+        let code = user_code::draw(&self.scope.app.entropy, user.user_id);
         // If the code is for a user other than the one who began the flow, this is a sign-in, which
         // does not depend on an earlier session.
         let is_of_flow = match &pending {

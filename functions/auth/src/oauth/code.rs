@@ -1,4 +1,4 @@
-//! Authorization codes, which contain their user's id.
+//! Authorization codes of the project's apps.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -8,14 +8,6 @@ use model::trail::Event;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::AuthorizationCode;
 use url::Url;
-use uuid::Uuid;
-use wire::id::UserId;
-
-/// A new code for a user.
-pub(crate) fn new(app: &App, user: UserId) -> SecretString {
-    let random = Uuid::from_bytes(app.entropy.bytes());
-    format!("{}{}", user.uuid().as_simple(), random.as_simple()).into()
-}
 
 /// The redirect URI with a code and the app's state.
 pub(crate) fn url(redirect_uri: &RedirectUrl, code: &SecretString, state: &str) -> Url {
@@ -32,12 +24,4 @@ pub(crate) async fn revoke(app: &App, project: &Project, stored: &AuthorizationC
         None => Ok(()),
     };
     ended.map_or_else(Error::from, |()| KnownError::InvalidAuthorizationCode.into())
-}
-
-/// The user of a code; `None` if it is malformed.
-pub(crate) fn user_of(code: &SecretString) -> Option<UserId> {
-    let code = code.expose_secret();
-    let is_code = code.len() == 64 && code.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    let user = code.get(..32).filter(|_| is_code)?;
-    UserId::parse(&Uuid::try_parse(user).ok()?.to_string()).ok()
 }

@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod code;
 pub(crate) mod connected_accounts;
 pub(crate) mod device;
+pub(crate) mod exchange;
 pub(crate) mod flow;
 mod handed_over;
 pub(crate) mod kept_tokens;

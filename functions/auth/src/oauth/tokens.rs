@@ -75,12 +75,17 @@ impl Tokens {
     }
 }
 
+/// The headers of every token response (RFC 6749 §5.1).
+pub(crate) fn not_stored() -> HeaderMap {
+    HeaderMap::from_iter([
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (header::PRAGMA, HeaderValue::from_static("no-cache")),
+    ])
+}
+
 impl IntoResponse for Tokens {
     fn into_response(self) -> Response {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
-        (headers, Json(self)).into_response()
+        (not_stored(), Json(self)).into_response()
     }
 }
 

@@ -2,8 +2,7 @@
 //! table has its digest. For sessions created by servers, see `session_create`.
 
 use errors::{Error, KnownError};
-use flows::{App, limits, signing_keys};
-use jiff::Timestamp;
+use flows::{App, activity, limits, signing_keys};
 use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
@@ -144,21 +143,13 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     }
     let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
     if !is_counted {
-        note_activity(app, project, &user.user, now).await;
+        activity::note(app, project, &user.user, now).await;
     }
     if session.place.as_ref() != Some(place) {
         app.store.note_place(&project.id, &session, place).await?;
     }
     required_teams::note(app, project, &mut user).await?;
     access_token(app, project, &user.user, &session).await
-}
-
-/// Counts a user who is active for the first time today. An error is only logged: the next refresh
-/// counts the user.
-async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp) {
-    if let Err(error) = app.store.count_active(&project.id, std::slice::from_ref(user), now).await {
-        tracing::warn!(%error, "an active user was not counted");
-    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -1,5 +1,6 @@
 //! The pages. Each has a function that shows it and, if it has a form, one that takes the form.
 
+pub(crate) mod authorize;
 mod device;
 mod factor_form;
 mod invitation;
@@ -28,6 +29,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Answer {
         return answer;
     }
     match visit.page.as_str() {
+        authorize::AUTHORIZE => authorize::show(visit).await,
         "sign-in" => sign_in::show(visit),
         "sign-up" => sign_up::show(visit),
         "forgot-password" => password::show_forgot(visit),
@@ -52,6 +54,7 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
         return again(visit).await;
     }
     match visit.page.as_str() {
+        authorize::AUTHORIZE => authorize::submit(visit).await,
         "sign-in" => sign_in::submit(visit).await,
         "sign-up" => sign_up::submit(visit).await,
         "forgot-password" => password::submit_forgot(visit).await,

@@ -7,7 +7,7 @@ use model::bot_challenge::GuardedOperation;
 use serde_json::json;
 
 use crate::answer::Answer;
-use crate::pages::{passkey, signed_in, ways};
+use crate::pages::{authorize, passkey, signed_in, ways};
 use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::cookies::Cookie;
@@ -27,7 +27,7 @@ fn form(visit: &Visit, reply: Option<&Reply>) -> Answer {
         problem => visit.problem.clone().or_else(|| visit.general_problem(reply)),
         note => note(visit),
         problems => visit.field_problems(reply),
-        visitor => visit.visitor_shown(),
+        visitor => visit.visitor_shown().filter(|_| !authorize::wants_another(visit)),
         ways => ways::ways(visit),
         last => visit.cookies.get(Cookie::Way),
         email => visit.form.get("email").or_else(|| visit.query.get("login_hint")).unwrap_or_default(),

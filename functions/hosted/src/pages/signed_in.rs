@@ -3,7 +3,7 @@
 use auth_functions::oauth_cross_domain;
 
 use crate::answer::Answer;
-use crate::pages::factor_form;
+use crate::pages::{authorize, factor_form};
 use crate::visit::Visit;
 use crate::visit::call::{Call, Reply};
 use crate::visit::way_back::{Next, WayBack};
@@ -35,7 +35,10 @@ pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
 /// Sends the visitor, who has just signed in or goes on as the same user, back to the app; without
 /// a way back, to the account.
 pub(super) async fn go_back(visit: &Visit) -> Answer {
-    let body = match WayBack::of(visit).next(visit) {
+    let back = WayBack::of(visit);
+    let leads_to_client = back.own_page(visit).as_deref() == Some(authorize::AUTHORIZE);
+    let body = match back.next(visit) {
+        Next::Url(url) if leads_to_client => return Answer::redirect(&authorize::after_form(&url)),
         Next::Url(url) => return Answer::redirect(&url),
         Next::Handover(body) => body,
     };

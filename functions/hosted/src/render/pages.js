@@ -17,6 +17,9 @@ document.addEventListener("submit", ({ target, submitter }) => {
 });
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
+// The answer to a client that wants it as a form.
+document.querySelector("form[data-sends]")?.submit();
+
 for (const button of document.querySelectorAll("[data-shows]")) {
   const [field, show] = [document.getElementById(button.dataset.shows), button.textContent];
   button.hidden = false;

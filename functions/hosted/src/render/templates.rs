@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value};
 use site::look::TOKENS;
 
 /// The templates by name; each extends `layout`.
-const TEMPLATES: [(&str, &str); 18] = [
+const TEMPLATES: [(&str, &str); 21] = [
     ("layout", include_str!("templates/layout.html.j2")),
     ("parts", include_str!("templates/parts.html.j2")),
     ("sign_in", include_str!("templates/sign_in.html.j2")),
@@ -18,6 +18,9 @@ const TEMPLATES: [(&str, &str); 18] = [
     ("password", include_str!("templates/password.html.j2")),
     ("device", include_str!("templates/device.html.j2")),
     ("notice", include_str!("templates/notice.html.j2")),
+    ("choose_account", include_str!("templates/choose_account.html.j2")),
+    ("consent", include_str!("templates/consent.html.j2")),
+    ("to_client", include_str!("templates/to_client.html.j2")),
     ("account", include_str!("templates/account.html.j2")),
     ("account_parts", include_str!("templates/account_parts.html.j2")),
     ("account_sign_in", include_str!("templates/account_sign_in.html.j2")),

@@ -18,11 +18,13 @@ pub(crate) struct Document<'a> {
     status: StatusCode,
     /// The URL of one more image than those of the project.
     image: Option<&'a str>,
+    /// Where a form of the document leads, beside these pages and the app.
+    target: Option<String>,
 }
 
 impl<'a> Document<'a> {
     fn new(visit: &'a Visit, template: &'static str, values: Value) -> Self {
-        Self { visit, template, values, status: StatusCode::OK, image: None }
+        Self { visit, template, values, status: StatusCode::OK, image: None, target: None }
     }
 
     pub(crate) fn status(self, status: StatusCode) -> Self {
@@ -34,8 +36,13 @@ impl<'a> Document<'a> {
         Self { image, ..self }
     }
 
+    /// Lets the forms of the document lead to this source, too.
+    pub(crate) fn leads_to(self, target: Option<String>) -> Self {
+        Self { target, ..self }
+    }
+
     pub(crate) fn answer(self) -> Answer {
-        let Self { visit, template, values, status, image } = self;
+        let Self { visit, template, values, status, image, target } = self;
         let project = &visit.project;
         let place = visit.place.clone();
         let query = visit.way_back();
@@ -61,7 +68,8 @@ impl<'a> Document<'a> {
             .and_then(|challenge| challenge.get_attr("provider"))
             .is_ok_and(|name| name.as_str() == Some("turnstile"));
         let others = if has_turnstile { TURNSTILE } else { "" };
-        let policy = policy(&images, &WayBack::of(visit).form_target(visit).unwrap_or_default(), others);
+        let targets = target.into_iter().chain(WayBack::of(visit).form_target(visit)).collect::<Vec<_>>().join(" ");
+        let policy = policy(&images, &targets, others);
         let all = context! { ..values, ..frame };
         match templates::render(template, all) {
             Ok(html) => Answer::document(status, html, &policy),

@@ -1,6 +1,7 @@
 //! A visit: one request for a page, with the project, the visitor and everything sent.
 
 pub(crate) mod account;
+pub(crate) mod authorization;
 pub(crate) mod call;
 pub(crate) mod cookies;
 pub(crate) mod document;
@@ -88,7 +89,8 @@ impl FromRequestParts<App> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Answer> {
         let path = RawPathParams::from_request_parts(parts, app).await.ok();
-        let page = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "page").map(|(_, page)| page.to_owned()));
+        let parameter = |wanted: &str| path.as_ref()?.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_owned());
+        let (page, named) = (parameter("page"), parameter("project_id"));
         // The script is the same for everyone, so it needs no project and gets no cookie.
         if page.as_deref().is_some_and(|page| page == script_name()) {
             return Err(Answer::file("text/javascript; charset=utf-8", SCRIPT));
@@ -103,7 +105,7 @@ impl FromRequestParts<App> for Visit {
         let caller = Caller::read(parts, &app.settings);
         let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let own_host = host.and_then(|host| app.settings.own_pages.project_of(host));
-        let given = query.get("project_id").or_else(|| query.get("project")).map(ProjectId::parse);
+        let given = named.as_deref().or_else(|| query.get("project_id")).or_else(|| query.get("project")).map(ProjectId::parse);
         let id = match (own_host.clone(), given) {
             (Some(id), _) => id,
             (None, Some(Ok(id))) => id,

@@ -36,8 +36,8 @@ impl Document {
         if !NAMES.contains(&path.document.as_str()) {
             return Err(KnownError::RouteNotFound(PathSlip::None).into());
         }
-        let project = published::project(app, &path.project_id).await?;
-        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &project)))
+        let (project, keys) = published::project_and_rsa_keys(app, &path.project_id).await?;
+        Ok(Self(IssuerMetadata::new(&app.settings.api_url, &project, &keys)))
     }
 }
 

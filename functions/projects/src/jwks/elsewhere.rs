@@ -1,12 +1,11 @@
 //! Redirects from the key sets of restricted and anonymous users to the project's key set.
 
 use api::http::{Describe, Description};
+use api::product::input::ProjectPath;
 use axum::response::{IntoResponse, Response};
-use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
 use http::{StatusCode, header};
-use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 use crate::published::FOR_AN_HOUR;
@@ -34,10 +33,4 @@ impl Describe for KeySetRedirect {
     fn describe(description: &mut Description) {
         description.status = Some(307);
     }
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(deny_unknown_fields)]
-pub struct ProjectPath {
-    pub(crate) project_id: String,
 }

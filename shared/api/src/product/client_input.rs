@@ -16,14 +16,19 @@ use crate::http::describe::{Describe, Description};
 use crate::product::input::{Input, Nothing, ParsedBody};
 use crate::product::oauth_error::OauthErrorCode;
 
-/// The body of a request by an OAuth client.
+/// The body of a request by an OAuth client, and the path parameters.
 #[derive(Debug)]
-pub struct ClientInput<B>(pub B);
+pub struct ClientInput<B, P = Nothing> {
+    /// The body, with the client's credentials.
+    pub body: B,
+    /// The path parameters.
+    pub path: P,
+}
 
 /// The longest decoded id and secret, in bytes.
 const MAX_CREDENTIALS: usize = 2048;
 
-impl<B: Deserr<Problems>, S: Send + Sync> FromRequest<S> for ClientInput<B> {
+impl<B: Deserr<Problems>, P: Deserr<Problems>, S: Send + Sync> FromRequest<S> for ClientInput<B, P> {
     type Rejection = KnownError;
 
     async fn from_request(mut request: Request, state: &S) -> Result<Self, KnownError> {
@@ -36,13 +41,13 @@ impl<B: Deserr<Problems>, S: Send + Sync> FromRequest<S> for ClientInput<B> {
             let body = with_credentials(body, id, secret).map_err(|problem| KnownError::schema(&problem, &method, &path))?;
             request.extensions_mut().insert(ParsedBody { json: Some(body), bytes });
         }
-        Input::<B, Nothing, Nothing>::from_request(request, state).await.map(|input| Self(input.body))
+        Input::<B, Nothing, P>::from_request(request, state).await.map(|Input { body, path, .. }| Self { body, path })
     }
 }
 
-impl<B: ToSchema> Describe for ClientInput<B> {
+impl<B: ToSchema, P: ToSchema> Describe for ClientInput<B, P> {
     fn describe(description: &mut Description) {
-        Input::<B, Nothing, Nothing>::describe(description);
+        Input::<B, Nothing, P>::describe(description);
     }
 }
 

@@ -47,6 +47,14 @@ pub struct UserPath {
     pub user_id: UserRef,
 }
 
+/// The path of an operation that names a project.
+#[derive(Debug, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectPath {
+    /// The project's id.
+    pub project_id: String,
+}
+
 /// A body that may be absent, which then counts as an empty object.
 #[derive(Debug)]
 pub struct OrEmpty<B>(pub B);

@@ -25,6 +25,8 @@ pub enum OauthErrorCode {
     UnauthorizedClient,
     /// The grant type is not supported.
     UnsupportedGrantType,
+    /// The scope exceeds what the user has granted.
+    InvalidScope,
     /// The device's sign-in is neither confirmed nor refused yet (RFC 8628 §3.5).
     AuthorizationPending,
     /// The device polls too often (RFC 8628 §3.5).
@@ -47,6 +49,7 @@ impl From<&KnownError> for OauthErrorCode {
             | KnownError::InvalidPublishableClientKey { .. }
             | KnownError::InvalidSecretServerKey { .. }
             | KnownError::InvalidSuperSecretAdminKey { .. } => Self::InvalidClient,
+            KnownError::OauthScopeNotGranted => Self::InvalidScope,
             KnownError::AuthorizationPending => Self::AuthorizationPending,
             KnownError::SlowDown => Self::SlowDown,
             KnownError::DeviceCodeExpired => Self::ExpiredToken,

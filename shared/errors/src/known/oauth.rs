@@ -146,5 +146,66 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAppleCredentials,
 
+        /// The OAuth client does not exist.
+        #[error("the OAuth client does not exist")]
+        #[hint("Check the id; `GET /api/v1/internal/oauth-clients` lists the project's clients.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        OauthClientNotFound,
+
+        /// The project has the maximum number of OAuth clients.
+        #[error("a project can have at most {limit} OAuth clients: delete one first")]
+        #[hint("Delete a client that is no longer used.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyOauthClients { limit: usize },
+
+        /// A public OAuth client has no secret to replace.
+        #[error("the OAuth client is public, so it has no secret")]
+        #[hint("Create a confidential client, if the app has a backend that can keep a secret.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthClientHasNoSecret,
+
+        /// The authorization request of an OAuth client is not valid, or its redirect URI is not
+        /// the client's.
+        #[error("the authorization request is not valid ({oauth_error}): {reason}")]
+        #[hint("Correct the parameter that `details` names, in the client or in the client's settings.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        AuthorizationRequestInvalid { oauth_error: String, reason: String },
+
+        /// The authorization request was made more than an hour ago, or its client was changed.
+        #[error("the authorization request has expired, or its client was changed")]
+        #[hint("Start the sign-in again in the app that asked for it.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        AuthorizationRequestExpired,
+
+        /// The scope is not among those that the user has granted.
+        #[error("the scope is not among those that the user has granted")]
+        #[hint("Leave `scope` out for all granted scopes, or start an authorization request for more.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthScopeNotGranted,
+
+        /// The user has not granted anything to the OAuth client, or has ended it.
+        #[error("the grant does not exist, or has been ended")]
+        #[hint("List the user's grants with `GET /api/v1/users/{user_id}/grants`.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        GrantNotFound,
+
+        /// The request has no access token of an OAuth client.
+        #[error("the request has no access token in the header `Authorization`")]
+        #[hint("Send `Authorization: Bearer` with an access token of an OAuth client.")]
+        #[answer(UNAUTHORIZED, Sdks::None)]
+        BearerTokenMissing,
+
+        /// The access token is not one of this project's OAuth clients, or no longer valid.
+        #[error("the access token is not one of this project's OAuth clients, or no longer valid")]
+        #[hint("Refresh the token, or start an authorization request.")]
+        #[answer(UNAUTHORIZED, Sdks::None)]
+        BearerTokenInvalid,
+
+        /// The access token does not have the scope `openid`.
+        #[error("the access token does not have the scope openid")]
+        #[hint("Ask for the scope `openid` in the authorization request.")]
+        #[answer(FORBIDDEN, Sdks::None)]
+        BearerScopeInsufficient,
+
     } };
 }

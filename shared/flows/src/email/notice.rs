@@ -67,6 +67,18 @@ pub fn about_team_key(
     AccountChanges { app, project, place, before, changes: vec![Change::from_new_key(key)] }.tell(after)
 }
 
+/// Like [`about_change`], for a refresh token of an OAuth client that came back after it had been
+/// replaced.
+pub fn about_replayed_token(
+    app: &App,
+    project: &Project,
+    place: Option<&Place>,
+    (before, after): (&User, &mut User),
+    client: &str,
+) -> Result<Vec<Write>, store::Error> {
+    AccountChanges { app, project, place, before, changes: vec![Change::from_replayed_token(client)] }.tell(after)
+}
+
 /// The changes to an account, and where they were made.
 struct AccountChanges<'a> {
     app: &'a App,

@@ -25,6 +25,9 @@ pub enum Topic {
     /// Passkeys.
     #[deserr(rename = "passkey")]
     Passkey,
+    /// OAuth clients that the user has signed in to.
+    #[deserr(rename = "oauth-client")]
+    OauthClient,
 }
 
 /// A kind of change.
@@ -75,6 +78,8 @@ pub enum Kind {
     PasskeyRemoved,
     /// A passkey was refused because its authenticator may have been copied.
     PasskeyCloneSuspected,
+    /// A refresh token of an OAuth client was used again after it had been replaced.
+    ClientTokenReplayed,
 }
 
 impl Kind {
@@ -84,6 +89,7 @@ impl Kind {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,
             Self::EmailCodesDisabled => Self::AddressRemoved,
+            Self::ClientTokenReplayed => Self::ApiKeyExposed,
             known => known,
         }
     }
@@ -106,6 +112,7 @@ impl Kind {
             Self::ProviderLinked | Self::ProviderUnlinked => Topic::ProviderAccount,
             Self::ApiKeyCreated | Self::ApiKeyExposed => Topic::ApiKey,
             Self::PasskeyAdded | Self::PasskeyRemoved | Self::PasskeyCloneSuspected => Topic::Passkey,
+            Self::ClientTokenReplayed => Topic::OauthClient,
         }
     }
 }

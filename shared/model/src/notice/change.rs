@@ -16,7 +16,7 @@ pub struct Change {
     /// The kind of change.
     pub kind: Kind,
     /// The address, the provider's id, the number of remaining recovery codes, or the last four
-    /// characters of the API key; absent for other kinds.
+    /// characters of the API key, or the name of the OAuth client; absent for other kinds.
     pub detail: Option<String>,
 }
 
@@ -28,6 +28,11 @@ impl Change {
     /// The creation of an API key.
     pub fn from_new_key(key: &OwnedKey) -> Self {
         Self::about(Kind::ApiKeyCreated, &key.last_four)
+    }
+
+    /// The replay of a refresh token of the OAuth client with this name, which administrators choose.
+    pub fn from_replayed_token(client: &str) -> Self {
+        Self::about(Kind::ClientTokenReplayed, client)
     }
 
     pub(crate) fn about(kind: Kind, detail: impl ToString) -> Self {

@@ -29,6 +29,8 @@ pub enum KeyArea {
     Emails,
     /// API keys of users and teams.
     Keys,
+    /// Grants to OAuth clients.
+    Openid,
     /// The project and its settings.
     Projects,
     /// Teams.

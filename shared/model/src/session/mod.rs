@@ -12,6 +12,7 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{SessionId, UserId};
 
+use crate::openid::code::ClientSession;
 use crate::place::Place;
 use crate::project::SessionSettings;
 use crate::user::User;
@@ -49,6 +50,9 @@ pub struct Session {
     /// sessions from earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
+    /// The OAuth client that the user signed in to; absent from the sessions of the project's own
+    /// apps.
+    pub client: Option<Box<ClientSession>>,
 }
 
 /// The limits for a session derived from another one.
@@ -95,6 +99,7 @@ impl Session {
             place,
             authenticated_at: Some(now),
             amr: Vec::new(),
+            client: None,
         }
     }
 

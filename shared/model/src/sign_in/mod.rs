@@ -3,3 +3,4 @@
 pub mod authorization;
 pub mod provider;
 pub mod second_factor;
+pub mod user_code;

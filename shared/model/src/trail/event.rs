@@ -114,6 +114,15 @@ pub enum Event {
     /// An API key of the user was found in public, and revoked.
     #[deserr(rename = "api-key-exposed")]
     ApiKeyExposed,
+    /// The user let an OAuth client sign in.
+    #[deserr(rename = "grant-given")]
+    GrantGiven,
+    /// What the user had granted to an OAuth client was ended.
+    #[deserr(rename = "grant-ended")]
+    GrantEnded,
+    /// A refresh token of an OAuth client was used again after it had been replaced.
+    #[deserr(rename = "client-token-replayed")]
+    ClientTokenReplayed,
     /// An administrator, a server or a sign-up rule restricted the account.
     #[deserr(rename = "restricted")]
     Restricted,
@@ -150,6 +159,7 @@ impl From<Kind> for Event {
             Kind::PasskeyAdded => Self::PasskeyAdded,
             Kind::PasskeyRemoved => Self::PasskeyRemoved,
             Kind::PasskeyCloneSuspected => Self::PasskeyCloneSuspected,
+            Kind::ClientTokenReplayed => Self::ClientTokenReplayed,
         }
     }
 }

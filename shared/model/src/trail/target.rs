@@ -66,6 +66,10 @@ pub enum TargetKind {
     WebhookEndpoint,
     /// A delivery to a webhook endpoint.
     WebhookDelivery,
+    /// An OAuth client.
+    OauthClient,
+    /// What a user has granted to an OAuth client.
+    OauthGrant,
 }
 
 impl From<DocumentKind> for TargetKind {

@@ -245,7 +245,7 @@ impl Store {
         }
     }
 
-    /// A user to delete, with as many memberships, sessions and remembered devices as fit into one
+    /// A user to delete, with as many memberships, sessions, remembered devices and grants as fit into one
     /// transaction: one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
@@ -261,7 +261,7 @@ impl Store {
                     row = Some(UserRow::of(item)?);
                 }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
-                Some(("SESSION" | "DEVICE", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
+                Some(("SESSION" | "DEVICE" | "GRANT", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
                 // The picture and the tokens of provider accounts have their own writes.
                 Some(_) => {}
             }
@@ -321,7 +321,7 @@ impl Store {
     }
 }
 
-/// A user to delete, with memberships, sessions and remembered devices.
+/// A user to delete, with memberships, sessions, remembered devices and grants.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
@@ -329,6 +329,6 @@ pub struct Account {
     is_ending: bool,
     /// The user's teams, or some of them if there are very many.
     teams: Vec<TeamId>,
-    /// The keys of sessions and remembered devices, or some of them if there are very many.
+    /// The keys of sessions, remembered devices and grants, or some of them if there are very many.
     others: Vec<Key>,
 }

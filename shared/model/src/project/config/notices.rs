@@ -23,6 +23,7 @@ fn key(topic: Topic) -> &'static str {
         Topic::ProviderAccount => "providerAccount",
         Topic::ApiKey => "apiKey",
         Topic::Passkey => "passkey",
+        Topic::OauthClient => "oauthClient",
     }
 }
 

@@ -1,15 +1,43 @@
 //! What a project publishes as an issuer of tokens (RFC 8414 §2, OpenID Connect Discovery 1.0 §3).
 
 use serde::Serialize;
+use strum::VariantNames as _;
 use utoipa::ToSchema;
 
-use super::Audience;
+use super::client::{issuer, userinfo_endpoint};
+use crate::openid::request::{ACR_MFA, ACR_SINGLE, Prompt, ResponseMode};
+use crate::openid::scope::Scope;
 use crate::project::Project;
+use crate::project::signing_key::{RsaKeys, TokenAlgorithm};
+
+/// The languages of the hosted pages.
+const LANGUAGES: [&str; 2] = ["en", "de"];
+
+/// The claims of ID tokens and of the userinfo endpoint.
+const CLAIMS: [&str; 17] = [
+    "iss",
+    "sub",
+    "aud",
+    "azp",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "acr",
+    "amr",
+    "sid",
+    "at_hash",
+    "name",
+    "picture",
+    "signed_up_at",
+    "email",
+    "email_verified",
+];
 
 /// The metadata of a project, which tells standard software where to find its keys and endpoints.
 ///
-/// There is no `authorization_endpoint`, as users sign in through the SDKs. Authorizers of API
-/// gateways need only `issuer` and `jwks_uri`.
+/// Authorizers of API gateways need only `issuer` and `jwks_uri`.
+#[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IssuerMetadata {
     /// The `iss` of access tokens of users without restrictions.
@@ -17,37 +45,85 @@ pub struct IssuerMetadata {
     pub issuer: String,
     /// Where the public keys of these tokens are (RFC 7517).
     pub jwks_uri: String,
-    /// Where backends and devices get tokens (RFC 6749 §3.2).
+    /// Where clients send users to sign in (RFC 6749 §3.1). The project `internal` has none, as its
+    /// users sign in to the console.
+    pub authorization_endpoint: Option<String>,
+    /// Where clients get tokens (RFC 6749 §3.2).
     pub token_endpoint: String,
-    /// Where devices start a sign-in (RFC 8628 §3.1).
+    /// Where clients get claims about a user (OpenID Connect Core §5.3).
+    pub userinfo_endpoint: String,
+    /// Where devices start a sign-in with the project as the client (RFC 8628 §3.1).
     pub device_authorization_endpoint: String,
-    /// The grants of the token endpoint that standard clients can use.
-    pub grant_types_supported: [&'static str; 3],
+    /// The scopes that every project has.
+    #[schema(value_type = Vec<Scope>)]
+    pub scopes_supported: Vec<&'static str>,
+    /// The claims about users and tokens.
+    pub claims_supported: [&'static str; 17],
+    /// Only authorization codes.
+    pub response_types_supported: [&'static str; 1],
+    /// How clients get the answer.
+    #[schema(value_type = Vec<String>)]
+    pub response_modes_supported: &'static [&'static str],
+    /// The grants of the token endpoint. The last two are for the project as the client.
+    pub grant_types_supported: [&'static str; 4],
     /// How clients authenticate at the token endpoint.
     pub token_endpoint_auth_methods_supported: [&'static str; 3],
-    /// None, as there is no authorization endpoint.
-    pub response_types_supported: [&'static str; 0],
+    /// PKCE (RFC 7636 §4.3).
+    pub code_challenge_methods_supported: [&'static str; 1],
     /// A user has the same `sub` for all clients.
     pub subject_types_supported: [&'static str; 1],
-    /// The algorithm of new tokens. Tokens with the other algorithm, from before a change, remain
-    /// valid; the key set has the keys of both.
-    pub id_token_signing_alg_values_supported: [&'static str; 1],
+    /// How tokens can be signed: with RS256 if the project has an RSA key.
+    pub id_token_signing_alg_values_supported: Vec<&'static str>,
+    /// One factor, or two.
+    pub acr_values_supported: [&'static str; 2],
+    /// What a client can ask the pages to do.
+    #[schema(value_type = Vec<String>)]
+    pub prompt_values_supported: &'static [&'static str],
+    /// The languages of the pages (BCP 47).
+    pub ui_locales_supported: [&'static str; 2],
+    /// Every answer to an authorization request has `iss` (RFC 9207 §3).
+    pub authorization_response_iss_parameter_supported: bool,
+    /// The parameter `claims` is ignored.
+    pub claims_parameter_supported: bool,
+    /// The parameter `request` is refused.
+    pub request_parameter_supported: bool,
+    /// The parameter `request_uri` is refused.
+    pub request_uri_parameter_supported: bool,
 }
 
 impl IssuerMetadata {
     /// The metadata of one of the projects in the deployment at this URL.
-    pub fn new(api_url: &str, project: &Project) -> Self {
-        let issuer = Audience::Normal.issuer(api_url, &project.id);
+    pub fn new(api_url: &str, project: &Project, keys: &RsaKeys) -> Self {
+        let issuer = issuer(api_url, &project.id);
+        let rsa = (!keys.stored().is_empty()).then_some(TokenAlgorithm::Rs256);
         Self {
             jwks_uri: format!("{issuer}/.well-known/jwks.json"),
-            issuer,
-            token_endpoint: format!("{api_url}/api/v1/auth/oauth/token"),
+            authorization_endpoint: (!project.id.is_internal()).then(|| format!("{issuer}/oauth2/authorize")),
+            token_endpoint: format!("{issuer}/oauth2/token"),
+            userinfo_endpoint: userinfo_endpoint(&issuer),
             device_authorization_endpoint: format!("{api_url}/api/v1/auth/oauth/device_authorization"),
-            grant_types_supported: ["refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code"],
+            issuer,
+            scopes_supported: Scope::ALL.iter().map(|scope| scope.name()).collect(),
+            claims_supported: CLAIMS,
+            response_types_supported: ["code"],
+            response_modes_supported: ResponseMode::VARIANTS,
+            grant_types_supported: [
+                "authorization_code",
+                "refresh_token",
+                "client_credentials",
+                "urn:ietf:params:oauth:grant-type:device_code",
+            ],
             token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
-            response_types_supported: [],
+            code_challenge_methods_supported: ["S256"],
             subject_types_supported: ["public"],
-            id_token_signing_alg_values_supported: [project.access_token_algorithm.name()],
+            id_token_signing_alg_values_supported: [TokenAlgorithm::Es256].into_iter().chain(rsa).map(TokenAlgorithm::name).collect(),
+            acr_values_supported: [ACR_MFA, ACR_SINGLE],
+            prompt_values_supported: Prompt::VARIANTS,
+            ui_locales_supported: LANGUAGES,
+            authorization_response_iss_parameter_supported: true,
+            claims_parameter_supported: false,
+            request_parameter_supported: false,
+            request_uri_parameter_supported: false,
         }
     }
 }

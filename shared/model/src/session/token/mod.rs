@@ -1,5 +1,6 @@
 //! Access tokens of users: their audiences and claims, and how they are signed and verified.
 
+pub mod client;
 mod keyring;
 pub mod machine;
 pub mod metadata;

@@ -1,0 +1,56 @@
+//! Issues the tokens of a client's session.
+
+use std::time::Duration;
+
+use errors::Error;
+use flows::context::Scope;
+use flows::signing_keys;
+use model::openid::client::OauthClient;
+use model::openid::scope::{self, Scopes};
+use model::session::Session;
+use model::session::token::Subject;
+use model::session::token::client::{TokenType, UserClaims};
+use model::user::User;
+
+use crate::client_tokens::answer::{ClientTokens, ScopeText};
+
+/// The tokens to issue.
+pub(crate) struct Issue<'a> {
+    pub(crate) scope: Scope<'a>,
+    pub(crate) client: &'a OauthClient,
+    pub(crate) user: &'a User,
+    pub(crate) session: &'a Session,
+    /// The nonce of the request that started the session.
+    pub(crate) nonce: Option<String>,
+    /// The scopes of the access token, if they are fewer than the session's.
+    pub(crate) narrowed: Option<Scopes>,
+}
+
+impl Issue<'_> {
+    pub(crate) async fn tokens(self, refresh_token: Option<String>) -> Result<ClientTokens, Error> {
+        let Self { scope: Scope { app, project, .. }, client, user, session, nonce, narrowed } = self;
+        let Some(mut own) = session.client.as_deref().cloned() else { return Err(errors::KnownError::InternalError.into()) };
+        own.scopes = narrowed.unwrap_or(own.scopes);
+        let (now, usual) = (app.clock.now(), app.settings.access_token_life);
+        let life = client.access_token_seconds.map_or(usual, |seconds| Duration::from_secs(seconds.into()));
+        let subject = Subject::of(user, &project.id, &project.config, session);
+        let claims = app.signer.client_claims(&subject, session, &own, app.entropy.uuid(), now, life);
+        let algorithm = client.signing_algorithm;
+        let access_token = signing_keys::sign_claims(app, project, algorithm, TokenType::Access, &claims).await?;
+        let id_token = if own.scopes.has(scope::Scope::Openid) {
+            let about = UserClaims::of(user, &own);
+            let claims = app.signer.id_claims(&project.id, about, session, &own, (nonce, &access_token), (now, life));
+            Some(signing_keys::sign_claims(app, project, algorithm, TokenType::Id, &claims).await?)
+        } else {
+            None
+        };
+        Ok(ClientTokens {
+            access_token,
+            token_type: "Bearer",
+            expires_in: life.as_secs(),
+            scope: ScopeText(own.scopes),
+            refresh_token,
+            id_token,
+        })
+    }
+}

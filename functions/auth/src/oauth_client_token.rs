@@ -1,0 +1,153 @@
+//! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an OpenID
+//! provider (RFC 6749 §3.2). Exchanges an authorization code or a refresh token of one of its OAuth
+//! clients.
+//!
+//! With the project's id as the client id, this is `POST /api/v1/auth/oauth/token`: the metadata of a
+//! project can name only one token endpoint.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::client::Caller;
+use api::http::{BodyRule, Route};
+use api::product::client_input::ClientInput;
+use api::product::input::ProjectPath;
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::context::Scope;
+use flows::{App, limits};
+use model::limit::Limit;
+use model::openid::refresh::RefreshToken;
+use model::project::redirect::RedirectUrl;
+use model::trail::{self, Actor};
+use secrecy::SecretString;
+use store::record;
+use utoipa::ToSchema;
+use wire::id::{OauthClientId, ProjectId};
+use wire::problem::Problems;
+
+use crate::client_tokens::answer::{AnyTokens, ClientTokens};
+use crate::client_tokens::code::Redemption;
+use crate::client_tokens::proof::{self, Presented};
+use crate::client_tokens::refresh;
+use crate::oauth::client::client_project;
+use crate::oauth::exchange::{TokenError, TokenGrant, TokenRequest, exchange};
+
+pub const ROUTE: Route = Route::post("auth-oauth-client-token", "/api/v1/projects/{project_id}/oauth2/token")
+    .summary("Exchanges a code or a refresh token of an OAuth client")
+    .limit(Limit::Token)
+    .body(BodyRule::OauthForm)
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .errors(&[
+        ErrorCode::InvalidOauthClientIdOrSecret,
+        ErrorCode::InvalidAuthorizationCode,
+        ErrorCode::RefreshTokenNotFoundOrExpired,
+        ErrorCode::OauthScopeNotGranted,
+    ]);
+
+/// Unknown fields are ignored (RFC 6749 §3.2).
+#[wire::optional]
+#[derive(Deserr, ToSchema)]
+pub struct OauthClientTokenRequest {
+    /// `authorization_code` or `refresh_token`. With the project's id as the client id, also
+    /// `client_credentials` and `urn:ietf:params:oauth:grant-type:device_code`.
+    grant_type: String,
+    /// The client's id. Absent if it is sent with HTTP Basic.
+    client_id: String,
+    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    client_secret: Option<String>,
+    /// Required with `authorization_code`.
+    code: Option<String>,
+    /// Required with `authorization_code`: the redirect URI of the request.
+    redirect_uri: Option<String>,
+    /// Required with `authorization_code`, unless the client left PKCE out: the PKCE verifier (RFC
+    /// 7636 §4.5).
+    code_verifier: Option<String>,
+    /// Required with `refresh_token`.
+    refresh_token: Option<String>,
+    /// With `refresh_token`: fewer scopes than the user has granted, for the new access token.
+    scope: Option<String>,
+    /// Required with `urn:ietf:params:oauth:grant-type:device_code`.
+    device_code: Option<String>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    ClientInput { body, path }: ClientInput<OauthClientTokenRequest, ProjectPath>,
+) -> Result<AnyTokens, TokenError> {
+    let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
+    let project = ProjectId::parse(&path.project_id).map_err(|_| invalid())?;
+    if client_project(&body.client_id).as_ref() == Some(&project) {
+        return exchange(&app, &caller, body.of_project()?, ROUTE).await.map(AnyTokens::Project);
+    }
+    let client = OauthClientId::parse(&body.client_id).map_err(|_| invalid())?;
+    let secret = body.client_secret.as_ref().filter(|secret| !secret.is_empty());
+    let presented = Presented { client, secret: secret.map(|secret| SecretString::from(secret.clone())) };
+    match body.grant_type.parse() {
+        Ok(TokenGrant::AuthorizationCode) => redeem(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
+        Ok(TokenGrant::RefreshToken) => renew(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
+        Ok(TokenGrant::ClientCredentials | TokenGrant::DeviceCode) | Err(_) => Err(TokenError::UnsupportedGrantType(ROUTE)),
+    }
+}
+
+async fn redeem(
+    app: &App,
+    caller: &Caller,
+    project: &ProjectId,
+    presented: &Presented,
+    body: &OauthClientTokenRequest,
+) -> Result<ClientTokens, TokenError> {
+    let redemption = Redemption {
+        code: required("code", body.code.as_ref())?.into(),
+        redirect_uri: body.redirect_uri.clone(),
+        verifier: body.code_verifier.clone().map(Into::into),
+    };
+    let proved = proof::prove(app, project, presented, redemption.keys(project, presented.client), &caller.place).await?;
+    let scope = Scope { app, project: &proved.project, place: &caller.place };
+    record::by(&proved.project, trail::Access::Client, Actor::Anonymous, None);
+    Ok(Box::pin(redemption.redeem(scope, &proved.client, proved.items)).await?)
+}
+
+async fn renew(
+    app: &App,
+    caller: &Caller,
+    project: &ProjectId,
+    presented: &Presented,
+    body: &OauthClientTokenRequest,
+) -> Result<ClientTokens, TokenError> {
+    let token = RefreshToken::parse(&required("refresh_token", body.refresh_token.as_ref())?);
+    let keys = token.as_ref().map(|token| refresh::keys(project, presented.client, token)).unwrap_or_default();
+    let proved = proof::prove(app, project, presented, keys, &caller.place).await?;
+    let scope = Scope { app, project: &proved.project, place: &caller.place };
+    record::by(&proved.project, trail::Access::Client, Actor::Anonymous, None);
+    let Some(token) = token else {
+        limits::unknown_token(app, project, &caller.place).await?;
+        return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
+    };
+    Ok(Box::pin(refresh::refresh(scope, &proved.client, proved.items, token, body.scope.as_deref())).await?)
+}
+
+fn problem(name: &str, message: impl std::fmt::Display) -> KnownError {
+    ROUTE.schema_error(&Problems::one(&format!("body.{name}"), message))
+}
+
+fn required(name: &str, value: Option<&String>) -> Result<String, Error> {
+    Ok(value.cloned().ok_or_else(|| problem(name, "is required"))?)
+}
+
+impl OauthClientTokenRequest {
+    /// The request with the project as the client.
+    fn of_project(self) -> Result<TokenRequest, KnownError> {
+        let redirect_uri = self.redirect_uri.map(|uri| RedirectUrl::parse(&uri)).transpose();
+        Ok(TokenRequest {
+            grant_type: self.grant_type,
+            client_id: self.client_id,
+            client_secret: self.client_secret,
+            refresh_token: self.refresh_token,
+            code: self.code,
+            redirect_uri: redirect_uri.map_err(|error| problem("redirect_uri", error))?,
+            code_verifier: self.code_verifier,
+            device_code: self.device_code,
+        })
+    }
+}

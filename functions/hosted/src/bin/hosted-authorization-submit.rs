@@ -1,0 +1,6 @@
+//! Lambda of [`authorization_submit`](hosted_functions::authorization_submit).
+use hosted_functions::authorization_submit::{ROUTE, handle};
+
+fn main() -> Result<(), lambda_http::Error> {
+    api::http::run(ROUTE, handle)
+}

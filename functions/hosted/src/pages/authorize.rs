@@ -1,0 +1,180 @@
+//! `authorize`: signs the visitor in to a client of the project (OpenID Connect Core §3.1.2). The
+//! authorization endpoint checks the client's request and sends the browser here; from then on, only
+//! the name of the request is in the query.
+//!
+//! What is asked next is decided by the operation. The page shows who asks, and where the visitor
+//! will return to, because anybody may have sent the link.
+
+use minijinja::{Value, context};
+use openid_functions::{authorization_begin, authorization_complete};
+use serde_json::{Value as Json, json};
+
+use crate::answer::Answer;
+use crate::pages::notice::Notice;
+use crate::render::origin;
+use crate::visit::Visit;
+use crate::visit::call::{Call, Reply};
+use crate::visit::fields::Fields;
+
+/// The name of the page.
+pub(crate) const AUTHORIZE: &str = "authorize";
+/// The field of the query with the name of the request.
+const REQUEST: &str = "request";
+/// The field of the query that is set if a form led here.
+const ONWARD: &str = "onward";
+/// The field of the query that hides the current account.
+pub(crate) const ANOTHER: &str = "another_account";
+
+/// The authorization endpoint: checks the request of a client.
+pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
+    let call = Call::with(json!({ "parameters": parameters })).anonymous();
+    let reply = visit.call(authorization_begin::ROUTE, authorization_begin::handle, call).await;
+    match (reply.error(), reply.body[REQUEST].as_str()) {
+        (None, Some(name)) => {
+            let pages = &visit.app.settings.own_pages;
+            let mut url = pages.page(&visit.project.id, AUTHORIZE);
+            url.query_pairs_mut().append_pair(REQUEST, name);
+            Answer::redirect(url.as_str())
+        }
+        (None, None) => go(visit, &reply.body["redirection"]),
+        (Some("AUTHORIZATION_REQUEST_INVALID"), _) => {
+            let about = visit.fill("authorize.invalid_details", &[("reason", reply.detail("reason"))]);
+            let notice = Notice::new(visit, visit.text("authorize.invalid_title")).text(visit.text("authorize.invalid")).text(about);
+            notice.answer().with_status(reply.status)
+        }
+        (Some(_), _) => visit.refusal(&reply),
+    }
+}
+
+pub(super) async fn show(visit: &mut Visit) -> Answer {
+    step(visit, json!({})).await
+}
+
+pub(super) async fn submit(visit: &mut Visit) -> Answer {
+    let is_account_chosen = visit.form.get("account").is_some();
+    match visit.form.text("action") {
+        "allow" => step(visit, json!({ "consent": "allow", "is_account_chosen": is_account_chosen })).await,
+        "deny" => step(visit, json!({ "consent": "deny" })).await,
+        "continue" => step(visit, json!({ "is_account_chosen": true })).await,
+        _ => step(visit, json!({})).await,
+    }
+}
+
+/// Goes on with the request after the visitor's decision.
+async fn step(visit: &mut Visit, mut body: Json) -> Answer {
+    let is_account_chosen = body["is_account_chosen"] == true;
+    body[REQUEST] = json!(visit.query.text(REQUEST));
+    let reply = visit.call(authorization_complete::ROUTE, authorization_complete::handle, Call::with(body)).await;
+    if reply.error() == Some("AUTHORIZATION_REQUEST_EXPIRED") {
+        return expired(visit).with_status(reply.status);
+    }
+    if reply.error().is_some() {
+        return visit.refusal(&reply);
+    }
+    match reply.text("step") {
+        "sign_in" => Answer::redirect(&to_page(visit, "sign-in", &reply, false)),
+        "sign_in_again" => Answer::redirect(&to_page(visit, "sign-in", &reply, true)),
+        "sign_up" => Answer::redirect(&to_page(visit, "sign-up", &reply, false)),
+        "onboarding" => Answer::redirect(&to_page(visit, "onboarding", &reply, false)),
+        "choose_account" => choose(visit, &reply),
+        "consent" => consent(visit, &reply, is_account_chosen),
+        _ => go(visit, &reply.body["redirection"]),
+    }
+}
+
+fn expired(visit: &Visit) -> Answer {
+    Notice::new(visit, visit.text("authorize.expired_title")).text(visit.text("authorize.expired")).answer()
+}
+
+/// A page from which the visitor comes back here.
+fn to_page(visit: &Visit, page: &str, reply: &Reply, is_another: bool) -> String {
+    let here = visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST]));
+    let query = Fields::default().with("after_auth_return_to", &here);
+    let given = |query: Fields, name: &str, value: &str| if value.is_empty() { query } else { query.with(name, value) };
+    let query = given(query, "login_hint", reply.text("login_hint"));
+    let locales = visit.query.get("ui_locales").unwrap_or_else(|| reply.text("ui_locales")).to_owned();
+    let query = given(query, "ui_locales", &locales);
+    visit.place.url(page, &given(query, ANOTHER, if is_another { "1" } else { "" }))
+}
+
+/// The URL of a page with a mark that a form led there: browsers check the form's policy for every
+/// redirect after it, and it does not name the client.
+pub(crate) fn after_form(url: &str) -> String {
+    format!("{url}{}{ONWARD}=1", if url.contains('?') { '&' } else { '?' })
+}
+
+/// Sends the visitor to the client.
+fn go(visit: &Visit, redirection: &Json) -> Answer {
+    let url = redirection["url"].as_str().unwrap_or_default();
+    let Some(fields) = redirection["form_fields"].as_array() else {
+        if visit.query.get(ONWARD).is_none() {
+            return Answer::redirect(url);
+        }
+        let values = context! { href => url, fields => Vec::<Value>::new() };
+        return visit.document("to_client", values).answer();
+    };
+    let pairs = fields.iter().filter_map(|pair| Some(context! { name => pair[0].as_str()?, value => pair[1].as_str()? }));
+    let values = context! { href => url, fields => pairs.collect::<Vec<_>>() };
+    visit.document("to_client", values).leads_to(target(url)).answer()
+}
+
+/// A URL as a source of the policy for forms: its origin, or the scheme of a native app.
+fn target(url: &str) -> Option<String> {
+    let scheme = || url.split_once(':').map(|(scheme, _)| format!("{scheme}:"));
+    origin(url).or_else(|| scheme().filter(|scheme| scheme.contains('.')))
+}
+
+fn choose(visit: &Visit, reply: &Reply) -> Answer {
+    let client = &reply.body["client"];
+    let values = context! {
+        client => text(client, "name"),
+        visitor => visit.visitor_shown(),
+        action => visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST, "ui_locales"])),
+        another => to_page(visit, "sign-in", reply, true),
+        problem => visit.problem.clone(),
+    };
+    visit.document("choose_account", values).leads_to(target_of(reply)).answer()
+}
+
+fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
+    let client = &reply.body["client"];
+    let scopes = reply.body["scopes"].as_array().into_iter().flatten().filter_map(Json::as_str);
+    let logo = client["logo_url"].as_str();
+    let values = context! {
+        client => context! {
+            name => text(client, "name"),
+            logo => logo,
+            page => text(client, "client_uri"),
+            policy => text(client, "policy_uri"),
+            terms => text(client, "tos_uri"),
+        },
+        returns_to => reply.text("returns_to"),
+        is_local => is_local(reply.text("returns_to")),
+        scopes => scopes.map(|scope| visit.text(&format!("authorize.scopes.{scope}"))).filter(|text| !text.is_empty()).collect::<Vec<_>>(),
+        visitor => visit.visitor_shown(),
+        is_account_chosen => is_account_chosen,
+        action => visit.place.path(AUTHORIZE, &visit.query.only(&[REQUEST, "ui_locales"])),
+        another => to_page(visit, "sign-in", reply, true),
+        problem => visit.problem.clone(),
+    };
+    visit.document("consent", values).image(logo).leads_to(target_of(reply)).answer()
+}
+
+fn target_of(reply: &Reply) -> Option<String> {
+    let target = reply.text("form_target");
+    self::target(target).or_else(|| target.strip_suffix(':').filter(|scheme| scheme.contains('.')).map(|scheme| format!("{scheme}:")))
+}
+
+/// Whether the client runs on the visitor's own machine, so that its name proves nothing.
+fn is_local(host: &str) -> bool {
+    matches!(host, "localhost" | "127.0.0.1" | "[::1]") || host.ends_with(':')
+}
+
+fn text<'a>(value: &'a Json, name: &str) -> Option<&'a str> {
+    value[name].as_str()
+}
+
+/// Whether the visitor is to sign in with another account than the current one.
+pub(super) fn wants_another(visit: &Visit) -> bool {
+    visit.query.get(ANOTHER).is_some()
+}

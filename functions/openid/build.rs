@@ -1,0 +1,3 @@
+//! Links this crate's functions (`infra/link`).
+
+include!("../../infra/link/functions.rs");

@@ -1,0 +1,201 @@
+//! `POST /api/v1/auth/oauth2/authorizations/complete`: goes on with an authorization request in the
+//! current session, and tells the page what to ask next. Once nothing more is needed, the response
+//! has the URL that takes the code to the client.
+
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
+use api::http::{Admission, Json, Route};
+use api::product::{Access, Client, Input};
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::{App, limits};
+use model::openid::client::{Admitted, OauthClient};
+use model::openid::code::{CODE_LIFE, ClientCode};
+use model::openid::decision::{Decided, Step, Visitor, next};
+use model::openid::grant::OauthGrant;
+use model::openid::request::{AuthorizationError, AuthorizationRequest, Redirection, Refusal, RequestName};
+use model::openid::scope::Scopes;
+use model::permission::{PermissionId, Scope};
+use model::session::token::client::issuer;
+use model::sign_in::user_code;
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use store::openid::grant as stored_grant;
+use store::team::membership::member_key;
+use store::{optimistic, session, user};
+use utoipa::ToSchema;
+use wire::clock::after;
+
+pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/auth/oauth2/authorizations/complete")
+    .summary("Goes on with the authorization request of an OAuth client")
+    .admits(Admission::Restricted)
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::AuthorizationRequestExpired]);
+
+#[wire::optional]
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct AuthorizationDecision {
+    /// The name of the request, from `POST /auth/oauth2/authorizations`.
+    request: String,
+    /// What the user has decided; absent before the user was asked.
+    consent: Option<Consent>,
+    /// Whether the user wants to go on with the current account. Default: `false`.
+    is_account_chosen: Option<bool>,
+}
+
+/// What the user has decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum Consent {
+    Allow,
+    Deny,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Authorization {
+    /// What the page does next. With `complete`, it follows `redirection`.
+    step: Step,
+    /// Where to send the user, with the code or the reason of a refusal; `null` before `complete`.
+    redirection: Option<Redirection>,
+    client: AskingClient,
+    /// The scopes that the client asks for.
+    #[schema(value_type = Vec<String>)]
+    scopes: Scopes,
+    /// Where the user returns to: a host, or the scheme of a native app.
+    #[schema(example = "notes.example.com")]
+    returns_to: String,
+    /// The origin of the redirect URI, for a page's content security policy.
+    form_target: String,
+    /// Who the user probably is.
+    login_hint: Option<String>,
+    /// The languages that the user prefers.
+    ui_locales: Option<String>,
+}
+
+/// The client, for the page.
+#[derive(Serialize, ToSchema)]
+pub struct AskingClient {
+    name: String,
+    logo_url: Option<String>,
+    client_uri: Option<String>,
+    policy_uri: Option<String>,
+    tos_uri: Option<String>,
+    is_first_party: bool,
+}
+
+pub async fn handle(access: Access<Client>, Input { body, .. }: Input<AuthorizationDecision>) -> Result<Json<Authorization>, Error> {
+    let (request, client) = opened(&access, &body.request).await?;
+    let decided = Decided { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
+    let issuer = issuer(&access.app.settings.api_url, &access.project.id);
+    let (step, redirection) = if body.consent == Some(Consent::Deny) {
+        let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused");
+        (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
+    } else {
+        let settled = optimistic!(|_| { settle(&access, &request, &client, decided).await })?;
+        match settled {
+            Settled::Step(step) => (step, None),
+            Settled::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
+            Settled::Refused(refusal) => (Step::Complete, Some(request.back.refuse(&issuer, &refusal))),
+        }
+    };
+    Ok(Json(Authorization {
+        step,
+        redirection,
+        returns_to: request.shown_host(),
+        form_target: request.form_target(),
+        client: AskingClient::of(&client),
+        scopes: request.scopes,
+        login_hint: request.login_hint,
+        ui_locales: request.ui_locales,
+    }))
+}
+
+impl AskingClient {
+    fn of(client: &OauthClient) -> Self {
+        Self {
+            name: client.name.clone(),
+            logo_url: client.logo_url.clone(),
+            client_uri: client.client_uri.clone(),
+            policy_uri: client.policy_uri.clone(),
+            tos_uri: client.tos_uri.clone(),
+            is_first_party: client.is_first_party,
+        }
+    }
+}
+
+/// The request with this name and its client, unless either has ended.
+async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationRequest, OauthClient), Error> {
+    let app: &App = &access.app;
+    let expired = || Error::from(KnownError::AuthorizationRequestExpired);
+    let found = match RequestName::parse(name) {
+        Some(name) => app.store.client_request(&access.project.id, &name).await?,
+        None => None,
+    };
+    let Some((request, client)) = found else {
+        limits::unknown_token(app, &access.project.id, &access.place).await?;
+        return Err(expired());
+    };
+    let lives = !request.has_expired(app.clock.now()) && !client.is_disabled && client.may_return_to(&request.back.redirect_uri);
+    if lives { Ok((request, client)) } else { Err(expired()) }
+}
+
+/// What follows from a request.
+enum Settled {
+    Step(Step),
+    Code(String),
+    Refused(Refusal),
+}
+
+/// Decides what follows, and writes the code if nothing more is needed.
+async fn settle(access: &Access<Client>, request: &AuthorizationRequest, client: &OauthClient, decided: Decided) -> Result<Settled, Error> {
+    let (app, project, now) = (&access.app, &access.project, access.app.clock.now());
+    let Some(current) = &access.user else {
+        return Ok(next(request, client, None, decided, now).map_or_else(Settled::Refused, Settled::Step));
+    };
+    let user = &current.row.user;
+    let grant = if client.is_first_party { None } else { app.store.oauth_grant(&project.id, user.id, client.id).await? };
+    let visitor = Visitor {
+        user,
+        session: &current.session,
+        restricted: access.restricted_reason(user),
+        is_admitted: is_admitted(access, client).await?,
+        grant: grant.as_ref(),
+    };
+    match next(request, client, Some(&visitor), decided, now) {
+        Err(refusal) => return Ok(Settled::Refused(refusal)),
+        Ok(Step::Complete) => {}
+        Ok(step) => return Ok(Settled::Step(step)),
+    }
+    let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), client, &request.scopes, app.entropy.uuid(), now));
+    let serial = given.as_ref().map(|given| given.serial);
+    let stored = ClientCode::new(request, user, &current.session, serial, after(now, CODE_LIFE));
+    let code = user_code::draw(&app.entropy, user.id);
+    let mut writes =
+        vec![session::lives(project, user.id, current.session.id, now), user::at_epoch(&project.id, user.id, user.credential_epoch)];
+    // A grant that already has all of this need not be written again, unless the user was asked.
+    let is_new = given.as_ref().is_some_and(|given| decided.consent || grant.as_ref().is_none_or(|old| old.scopes != given.scopes));
+    if let Some(given) = given.filter(|_| is_new) {
+        writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);
+    }
+    app.store.create_client_code(&project.id, &code, &stored, writes).await?;
+    Ok(Settled::Code(code.expose_secret().to_owned()))
+}
+
+/// Whether the client admits the current user.
+async fn is_admitted(access: &Access<Client>, client: &OauthClient) -> Result<bool, Error> {
+    let Some(current) = &access.user else { return Ok(false) };
+    let user = &current.row.user;
+    Ok(match &client.admitted {
+        Admitted::Everyone => true,
+        Admitted::MembersOf(teams) => {
+            let keys: Vec<_> = teams.iter().map(|team| member_key(&access.project.id, *team, user.id)).collect();
+            let items = access.app.store.get_many(keys.clone()).await?;
+            keys.iter().any(|key| items.has(key))
+        }
+        Admitted::HoldersOf(id) => {
+            let granted = access.project.config.rbac.granted(&user.permissions, Scope::Project, true);
+            PermissionId::parse(id).is_ok_and(|id| granted.contains(&id))
+        }
+    })
+}

@@ -1,0 +1,41 @@
+//! `POST /api/v1/internal/oauth-clients`: creates a client that users can sign in to. Only this
+//! response contains its secret.
+
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
+use api::http::{CreatedJson, Route};
+use api::product::{Access, Admin, Input};
+use errors::{Error, ErrorCode, KnownError};
+use model::openid::client::{ClientSecret, MAX_CLIENTS};
+use model::openid::client_input::{ClientInput, ClientView};
+use secrecy::ExposeSecret as _;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clients::check_algorithm;
+
+pub const ROUTE: Route = Route::post("openid-client-create", "/api/v1/internal/oauth-clients")
+    .summary("Creates an OAuth client and returns its secret once")
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::TooManyOauthClients]);
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = CreatedOauthClient)]
+pub struct CreatedClient {
+    #[serde(flatten)]
+    client: ClientView,
+    /// The secret of a confidential client; `null` for a public one. It is not shown again.
+    #[schema(example = "ocs_…")]
+    client_secret: Option<String>,
+}
+
+pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ClientInput>) -> Result<CreatedJson<CreatedClient>, Error> {
+    let (app, now) = (&access.app, access.app.clock.now());
+    check_algorithm(&access, &body, &ROUTE).await?;
+    let (secret, text) = ClientSecret::draw(&app.entropy);
+    let client = body.into_client(app.entropy.uuid().into(), secret, now).map_err(|problems| ROUTE.schema_error(&problems))?;
+    if !app.store.create_oauth_client(&access.project.id, &client).await? {
+        return Err(KnownError::TooManyOauthClients { limit: MAX_CLIENTS }.into());
+    }
+    let client_secret = client.is_confidential().then(|| text.expose_secret().to_owned());
+    Ok(CreatedJson(CreatedClient { client: ClientView::of(&client, now), client_secret }))
+}

@@ -1,0 +1,21 @@
+//! `DELETE /api/v1/internal/oauth-clients/{id}`: deletes a client. Its sessions end at once; what
+//! users have granted it stays in their lists until they remove it, and has no effect.
+
+use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use api::http::{Json, Route};
+use api::product::input::{IgnoredBody, Nothing};
+use api::product::{Access, Admin, Input};
+use errors::{Error, ErrorCode, KnownError};
+use flows::literal::{SUCCESS, Success};
+
+use crate::clients::ClientPath;
+
+pub const ROUTE: Route = Route::delete("openid-client-delete", "/api/v1/internal/oauth-clients/{id}")
+    .summary("Deletes an OAuth client")
+    .table(&[BatchGetItem, DeleteItem, UpdateItem])
+    .errors(&[ErrorCode::OauthClientNotFound]);
+
+pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<IgnoredBody, Nothing, ClientPath>) -> Result<Json<Success>, Error> {
+    let existed = access.app.store.delete_oauth_client(&access.project.id, path.id).await?;
+    if existed { Ok(Json(SUCCESS)) } else { Err(KnownError::OauthClientNotFound.into()) }
+}

@@ -1,0 +1,26 @@
+//! `GET /api/v1/users/{user_id}/grants`: lists the clients that a user has granted something, in the
+//! order of the last consent, newest first. A user has at most one grant for each client, and few
+//! clients, so the list does not need pages.
+
+use api::http::TableAction::{BatchGetItem, Query};
+use api::http::{Json, Route};
+use api::product::input::{IgnoredBody, Nothing, UserPath};
+use api::product::page::List;
+use api::product::{Access, Client, Input};
+use errors::{Error, USER_REFERENCE_ERRORS};
+use model::openid::grant::OauthGrantView;
+
+pub const ROUTE: Route = Route::get("openid-grant-list", "/api/v1/users/{user_id}/grants")
+    .summary("Lists what a user has granted to OAuth clients")
+    .table(&[BatchGetItem, Query])
+    .errors(USER_REFERENCE_ERRORS);
+
+pub async fn handle(
+    access: Access<Client>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, UserPath>,
+) -> Result<Json<List<OauthGrantView>>, Error> {
+    let user = access.user_id(path.user_id)?;
+    let mut grants = access.app.store.oauth_grants(&access.project.id, user).await?;
+    grants.sort_by_key(|grant| std::cmp::Reverse(grant.updated_at));
+    Ok(Json(List::whole(grants.iter().map(|grant| OauthGrantView::of(grant, user)).collect())))
+}

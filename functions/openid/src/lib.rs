@@ -1,0 +1,35 @@
+//! The project as an OpenID provider: the clients that its users can sign in to, authorization
+//! requests and tokens of these clients, and what users have granted them.
+
+pub mod authorization_begin;
+pub mod authorization_complete;
+pub mod client_create;
+pub mod client_delete;
+pub mod client_list;
+pub mod client_read;
+pub mod client_secret_rotate;
+pub mod client_update;
+mod clients;
+pub mod grant_delete;
+pub mod grant_list;
+mod userinfo;
+pub mod userinfo_form;
+pub mod userinfo_read;
+
+use api::http::Register;
+
+/// The operations of this area.
+pub fn operations(register: &mut impl Register) {
+    register.operation(client_list::ROUTE, client_list::handle);
+    register.operation(client_create::ROUTE, client_create::handle);
+    register.operation(client_read::ROUTE, client_read::handle);
+    register.operation(client_update::ROUTE, client_update::handle);
+    register.operation(client_delete::ROUTE, client_delete::handle);
+    register.operation(client_secret_rotate::ROUTE, client_secret_rotate::handle);
+    register.operation(authorization_begin::ROUTE, authorization_begin::handle);
+    register.operation(authorization_complete::ROUTE, authorization_complete::handle);
+    register.operation(userinfo_read::ROUTE, userinfo_read::handle);
+    register.operation(userinfo_form::ROUTE, userinfo_form::handle);
+    register.operation(grant_list::ROUTE, grant_list::handle);
+    register.operation(grant_delete::ROUTE, grant_delete::handle);
+}

@@ -1,0 +1,132 @@
+//! The userinfo endpoint (OpenID Connect Core §5.3): claims about the user of a client's access
+//! token. The token must be in the header: a URL is logged, and a form would need no CORS.
+
+use api::http::client::Caller;
+use api::http::{Describe, Description, Json};
+use api::product::input::ProjectPath;
+use axum::response::{IntoResponse, Response};
+use errors::{Error, KnownError};
+use flows::{App, limits, signing_keys};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use model::limit::Limit;
+use model::openid::grant::{OauthGrant, is_granted};
+use model::openid::scope::Scope;
+use model::session::Session;
+use model::session::token::client::UserClaims;
+use serde::Serialize;
+use store::keys::{project_key, user_key};
+use store::openid::{client_key, grant_key};
+use store::project::ProjectRow;
+use store::session::session_key;
+use store::user::UserRow;
+use utoipa::ToSchema;
+use wire::id::{ProjectId, TeamId, UserId};
+
+/// Claims about the user; which ones depends on the scopes of the token.
+#[wire::sparse]
+#[derive(Serialize, ToSchema)]
+pub struct Userinfo {
+    /// The user's id.
+    sub: UserId,
+    #[serde(flatten)]
+    claims: UserClaims,
+    /// The ids of the teams that the user is a member of: at most 500. With the scope `teams`.
+    teams: Option<Vec<TeamId>>,
+    /// The ids of the user's permissions in the project. With the scope `permissions`.
+    permissions: Option<Vec<String>>,
+}
+
+impl IntoResponse for Userinfo {
+    fn into_response(self) -> Response {
+        ([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(self)).into_response()
+    }
+}
+
+impl Describe for Userinfo {
+    fn describe(description: &mut Description) {
+        Json::<Self>::describe(description);
+    }
+}
+
+/// A refusal in the form of RFC 6750 §3.
+pub struct BearerError(Error);
+
+impl<E: Into<Error>> From<E> for BearerError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for BearerError {
+    fn into_response(self) -> Response {
+        let challenge = match &self.0 {
+            Error::Known(KnownError::BearerTokenMissing) => Some("Bearer"),
+            Error::Known(KnownError::BearerTokenInvalid) => Some("Bearer error=\"invalid_token\""),
+            Error::Known(KnownError::BearerScopeInsufficient) => Some("Bearer error=\"insufficient_scope\", scope=\"openid\""),
+            _ => None,
+        };
+        let mut response = self.0.into_response();
+        if let Some(challenge) = challenge {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
+        debug_assert_ne!(response.status(), StatusCode::OK);
+        response
+    }
+}
+
+/// The token in the header `Authorization`.
+fn bearer(headers: &HeaderMap) -> Result<&str, KnownError> {
+    let value = headers.get(header::AUTHORIZATION).ok_or(KnownError::BearerTokenMissing)?;
+    let (scheme, token) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or(KnownError::BearerTokenMissing)?;
+    if scheme.eq_ignore_ascii_case("bearer") { Ok(token.trim()) } else { Err(KnownError::BearerTokenMissing) }
+}
+
+/// The claims that the token in these headers permits.
+pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, path: &ProjectPath) -> Result<Userinfo, BearerError> {
+    let token = bearer(headers)?;
+    let project = ProjectId::parse(&path.project_id).map_err(|_| KnownError::BearerTokenInvalid)?;
+    signing_keys::learn_for(app, &project, token).await?;
+    let now = app.clock.now();
+    let Ok(claims) = app.signer.verify_client(token, &project, now) else {
+        limits::unproved(app, None, &caller.place).await?;
+        return Err(KnownError::BearerTokenInvalid.into());
+    };
+    let [project_key, client, user, session, grant] = [
+        project_key(&project),
+        client_key(&project, claims.client_id),
+        user_key(&project, claims.sub),
+        session_key(&project, claims.sub, claims.sid),
+        grant_key(&project, claims.sub, OauthGrant::id(claims.client_id)),
+    ];
+    let mut items = app.store.get_many([&project_key, &client, &user, &session, &grant].map(Clone::clone)).await?;
+    let invalid = || KnownError::BearerTokenInvalid;
+    let row = items.take(&project_key).map(ProjectRow::of).transpose()?.ok_or_else(invalid)?;
+    let settings = row.project;
+    limits::by_place(app, &project, Limit::Token, &caller.place).await?;
+    let client = items.oauth_client(&project, claims.client_id)?.filter(|client| !client.is_disabled).ok_or_else(invalid)?;
+    let user = items.take(&user).map(UserRow::of).transpose()?.ok_or_else(invalid)?.user;
+    let session = items.entity::<Session>(&session)?.ok_or_else(invalid)?;
+    let grant = items.entity::<OauthGrant>(&grant)?;
+    let own = session.client.as_ref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref())).ok_or_else(invalid)?;
+    let lives = session.is_live(&user, &settings.config.sessions, now) && user.restricted_reason_in(&session, &settings.config).is_none();
+    if !lives {
+        return Err(invalid().into());
+    }
+    if !own.scopes.has(Scope::Openid) {
+        return Err(KnownError::BearerScopeInsufficient.into());
+    }
+    let teams = if own.scopes.has(Scope::Teams) {
+        let memberships = app.store.memberships(&project, user.id).await?;
+        Some(memberships.iter().take(MAX_TEAMS).map(|membership| membership.team_id).collect())
+    } else {
+        None
+    };
+    let permissions = own.scopes.has(Scope::Permissions).then(|| {
+        let granted = settings.config.rbac.granted(&user.permissions, model::permission::Scope::Project, true);
+        granted.iter().map(ToString::to_string).collect()
+    });
+    Ok(Userinfo { sub: user.id, claims: UserClaims::of(&user, own), teams, permissions })
+}
+
+/// The maximum number of teams in the answer.
+const MAX_TEAMS: usize = 500;

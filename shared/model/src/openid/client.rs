@@ -1,0 +1,211 @@
+//! Clients: the applications that a project's users can sign in to.
+
+use crypto::digest::Digest;
+use deserr::Deserr;
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use subtle::{Choice, ConstantTimeEq as _};
+use utoipa::ToSchema;
+use wire::clock::after;
+use wire::entropy::Entropy;
+use wire::id::{OauthClientId, TeamId};
+
+use crate::openid::redirect_uri;
+use crate::openid::scope::Scopes;
+use crate::project::signing_key::TokenAlgorithm;
+
+/// The maximum number of clients of a project.
+pub const MAX_CLIENTS: usize = 1000;
+/// The longest overlap of a client's old and new secret: a week.
+pub const MAX_SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// What a secret begins with, so that scanners of source code recognize it.
+const SECRET_PREFIX: &str = "ocs_";
+
+/// Whether a client can keep a secret (RFC 6749 §2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[deserr(rename_all = lowercase)]
+pub enum ClientType {
+    /// An app that runs on the user's device or in a browser, without a secret.
+    Public,
+    /// An app with a backend, which authenticates with its secret, in the header or in the body.
+    Confidential,
+}
+
+/// Who may sign in to a client.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Admitted {
+    /// Every user of the project.
+    #[default]
+    Everyone,
+    /// Members of at least one of these teams.
+    MembersOf(Vec<TeamId>),
+    /// Users who have this permission in the project.
+    HoldersOf(String),
+}
+
+impl Admitted {
+    fn is_everyone(&self) -> bool {
+        *self == Self::Everyone
+    }
+}
+
+/// A client.
+#[wire::sparse]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OauthClient {
+    /// The id, which is also the `client_id` of OAuth.
+    pub id: OauthClientId,
+    /// The name that users see.
+    pub name: String,
+    /// The logo that users see.
+    pub logo_url: Option<String>,
+    /// The page about the client.
+    pub client_uri: Option<String>,
+    /// The client's privacy policy.
+    pub policy_uri: Option<String>,
+    /// The client's terms of service.
+    pub tos_uri: Option<String>,
+    /// Whether the client can keep a secret.
+    pub client_type: ClientType,
+    /// Whether the client belongs to the project itself, so that its users need not consent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_first_party: bool,
+    /// Whether the client may leave PKCE out if it sends a `nonce`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pkce_optional: bool,
+    /// Where users may return.
+    pub redirect_uris: Vec<String>,
+    /// Where users may go after they have signed out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub post_logout_redirect_uris: Vec<String>,
+    /// The scopes that the client may ask for.
+    pub scopes: Scopes,
+    /// How ID tokens and access tokens of the client are signed.
+    #[serde(default, skip_serializing_if = "TokenAlgorithm::is_default")]
+    pub signing_algorithm: TokenAlgorithm,
+    /// How long access tokens are valid, in seconds; absent for the deployment's usual time.
+    pub access_token_seconds: Option<u32>,
+    /// How long a session of the client lasts, in seconds; absent for the project's usual time.
+    pub session_seconds: Option<u32>,
+    /// Who may sign in.
+    #[serde(default, skip_serializing_if = "Admitted::is_everyone")]
+    pub admitted: Admitted,
+    /// The secrets, newest first; none for a public client.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<ClientSecret>,
+    /// Whether the client is switched off: nobody can sign in, and its tokens no longer work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_disabled: bool,
+    /// When the client was created.
+    pub created_at: Timestamp,
+    /// When the client was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A secret of a client.
+#[wire::sparse]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSecret {
+    /// The digest of the secret.
+    pub digest: Digest,
+    /// The last four characters, which help people recognize the secret.
+    pub last_four: String,
+    /// When a replaced secret stops working; absent for the current one.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl ClientSecret {
+    /// A new secret, and its text.
+    pub fn draw(entropy: &Entropy) -> (Self, SecretString) {
+        let text = format!("{SECRET_PREFIX}{}", entropy.code().expose_secret());
+        let last_four = text[text.len() - 4..].to_owned();
+        (Self { digest: Digest::of(&text), last_four, expires_at: None }, text.into())
+    }
+}
+
+impl OauthClient {
+    /// Whether this is one of the client's secrets. The time does not depend on which one, or on
+    /// how much of it is right.
+    pub fn has_secret(&self, secret: &SecretString, now: Timestamp) -> bool {
+        let digest = Digest::of(secret.expose_secret());
+        let found = self.secrets.iter().fold(Choice::from(0), |found, known| {
+            let is_valid = known.expires_at.is_none_or(|end| now < end);
+            found | (digest.as_str().as_bytes().ct_eq(known.digest.as_str().as_bytes()) & Choice::from(u8::from(is_valid)))
+        });
+        found.into()
+    }
+
+    /// Replaces the secret. The current one works for another `overlap`; an earlier one ends.
+    pub fn rotate(&mut self, secret: ClientSecret, overlap: SignedDuration, now: Timestamp) {
+        let end = after(now, overlap);
+        let kept = self.secrets.drain(..).find(|old| old.expires_at.is_none()).map(|old| ClientSecret { expires_at: Some(end), ..old });
+        self.secrets = [Some(secret), kept.filter(|_| end > now)].into_iter().flatten().collect();
+        self.updated_at = now;
+    }
+
+    /// Whether the client may send users back to this URI.
+    pub fn may_return_to(&self, uri: &str) -> bool {
+        self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
+    }
+
+    /// Whether the client may send users to this URI after they have signed out.
+    pub fn may_leave_to(&self, uri: &str) -> bool {
+        self.post_logout_redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
+    }
+
+    /// Whether the client has to prove a secret.
+    pub fn is_confidential(&self) -> bool {
+        self.client_type == ClientType::Confidential
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    pub(crate) fn client() -> OauthClient {
+        OauthClient {
+            id: OauthClientId::from(Uuid::from_u128(7)),
+            name: "Notes".to_owned(),
+            logo_url: None,
+            client_uri: None,
+            policy_uri: None,
+            tos_uri: None,
+            client_type: ClientType::Confidential,
+            is_first_party: false,
+            pkce_optional: false,
+            redirect_uris: vec!["https://notes.example.com/cb".to_owned()],
+            post_logout_redirect_uris: Vec::new(),
+            scopes: Scopes::standard(),
+            signing_algorithm: TokenAlgorithm::Es256,
+            access_token_seconds: None,
+            session_seconds: None,
+            admitted: Admitted::Everyone,
+            secrets: Vec::new(),
+            is_disabled: false,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn a_replaced_secret_works_for_the_overlap_and_never_a_third_one() {
+        let (now, entropy) = (Timestamp::UNIX_EPOCH, Entropy::system());
+        let [(first, one), (second, two), (third, three)] = std::array::from_fn(|_| ClientSecret::draw(&entropy));
+        let mut client = OauthClient { secrets: vec![first], ..client() };
+        assert!(client.has_secret(&one, now) && !client.has_secret(&two, now));
+        client.rotate(second, SignedDuration::from_hours(1), now);
+        let end = after(now, SignedDuration::from_hours(1));
+        assert!(client.has_secret(&one, now) && client.has_secret(&two, now));
+        assert!(!client.has_secret(&one, end) && client.has_secret(&two, end));
+        client.rotate(third, SignedDuration::from_hours(1), now);
+        assert!(!client.has_secret(&one, now), "only one old secret is kept");
+        assert!(client.has_secret(&two, now) && client.has_secret(&three, now));
+        client.rotate(ClientSecret::draw(&entropy).0, SignedDuration::ZERO, now);
+        assert_eq!(client.secrets.len(), 1);
+    }
+}

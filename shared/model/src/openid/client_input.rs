@@ -1,0 +1,297 @@
+//! Clients in requests and responses.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use deserr::Deserr;
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::change::Change;
+use wire::id::{OauthClientId, TeamId};
+use wire::problem::Problems;
+
+use crate::openid::client::{Admitted, ClientSecret, ClientType, OauthClient};
+use crate::openid::redirect_uri;
+use crate::openid::scope::Scopes;
+use crate::permission::definition::PermissionId;
+use crate::project::signing_key::TokenAlgorithm;
+use crate::setting::check_url;
+use crate::text::line;
+
+/// Permitted lengths of a name, in characters.
+const NAME: RangeInclusive<usize> = 1..=100;
+/// The maximum number of redirect URIs of either kind.
+const MAX_URIS: usize = 50;
+/// The maximum number of teams whose members may sign in.
+const MAX_TEAMS: usize = 20;
+/// The permitted lives of access tokens, in seconds.
+const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
+/// The permitted lives of sessions, in seconds: up to 367 days.
+const SESSION_SECONDS: RangeInclusive<u32> = 300..=367 * 86_400;
+
+/// A new client, or a change to one: absent fields keep their values.
+#[wire::optional]
+#[derive(Debug, Clone, Default, Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ClientInput {
+    /// One line of 1 to 100 characters, shown to users. Required for a new client.
+    pub name: Option<String>,
+    /// Whether the client has a backend that can keep a secret. Required for a new client; cannot
+    /// be changed.
+    pub client_type: Option<ClientType>,
+    /// An https URL, shown to users.
+    pub logo_url: Change<String>,
+    /// The page about the client, an https URL.
+    pub client_uri: Change<String>,
+    /// The client's privacy policy, an https URL.
+    pub policy_uri: Change<String>,
+    /// The client's terms of service, an https URL.
+    pub tos_uri: Change<String>,
+    /// Whether the client belongs to the project itself. Its users need not consent, and its access
+    /// tokens are accepted by the API. Default: `false`.
+    pub is_first_party: Option<bool>,
+    /// Whether a confidential client may leave PKCE out if it sends a `nonce`. Without PKCE, whoever
+    /// steals a code can have it redeemed by the client. Default: `false`.
+    pub pkce_optional: Option<bool>,
+    /// Where users may return: at most 50 https URLs, http URLs of localhost, or URIs with a private
+    /// scheme such as `com.example.app:/callback`. They are compared character by character, except
+    /// for the port of localhost.
+    pub redirect_uris: Option<Vec<String>>,
+    /// Where users may go after they have signed out; as `redirect_uris`.
+    pub post_logout_redirect_uris: Option<Vec<String>>,
+    /// The scopes that the client may ask for. Default: all that a project has.
+    pub scopes: Option<Scopes>,
+    /// How the client's tokens are signed. `RS256` requires an RSA key of the project. Default:
+    /// `ES256`.
+    pub signing_algorithm: Option<TokenAlgorithm>,
+    /// How long access tokens are valid: 60 to 86,400 seconds. `null` for the usual time.
+    pub access_token_seconds: Change<u32>,
+    /// How long a session of the client lasts: 300 to 31,708,800 seconds (367 days). `null` for the
+    /// project's usual time.
+    pub session_seconds: Change<u32>,
+    /// Only members of at least one of these teams may sign in: at most 20. `null` for every user.
+    pub allowed_team_ids: Change<Vec<TeamId>>,
+    /// Only users who have this permission in the project may sign in. `null` for every user.
+    pub allowed_permission_id: Change<PermissionId>,
+    /// Whether the client is switched off: nobody can sign in, and its tokens no longer work.
+    /// Default: `false`.
+    pub is_disabled: Option<bool>,
+}
+
+/// A problem with a field of the body.
+fn problem(field: &str, message: impl Display) -> Problems {
+    Problems::one(&format!("body.{field}"), message)
+}
+
+fn uris(field: &str, given: Option<Vec<String>>, uris: &mut Vec<String>) -> Result<(), Problems> {
+    let Some(given) = given else { return Ok(()) };
+    if given.len() > MAX_URIS {
+        return Err(problem(field, format!("must have at most {MAX_URIS} elements")));
+    }
+    for (number, uri) in given.iter().enumerate() {
+        redirect_uri::check(uri).map_err(|error| problem(&format!("{field}[{number}]"), error))?;
+    }
+    let mut seen = BTreeSet::new();
+    *uris = given.into_iter().filter(|uri| seen.insert(uri.clone())).collect();
+    Ok(())
+}
+
+fn url(field: &str, given: Change<String>, url: &mut Option<String>) -> Result<(), Problems> {
+    if let Change::Set(text) = &given {
+        check_url(field, text).map_err(|_| problem(field, "must be an https URL of at most 2048 bytes"))?;
+        if !text.starts_with("https://") {
+            return Err(problem(field, "must be an https URL of at most 2048 bytes"));
+        }
+    }
+    given.apply(url);
+    Ok(())
+}
+
+fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds: &mut Option<u32>) -> Result<(), Problems> {
+    if let Change::Set(value) = &given
+        && !range.contains(value)
+    {
+        return Err(problem(field, format!("must be from {} to {}", range.start(), range.end())));
+    }
+    given.apply(seconds);
+    Ok(())
+}
+
+impl ClientInput {
+    /// Whether the client's tokens would be signed with RS256 from now on.
+    pub fn asks_for_rsa(&self) -> bool {
+        self.signing_algorithm == Some(TokenAlgorithm::Rs256)
+    }
+
+    /// The new client with this id. A confidential client gets the secret.
+    pub fn into_client(self, id: OauthClientId, secret: ClientSecret, now: Timestamp) -> Result<OauthClient, Problems> {
+        let name = self.name.clone().ok_or_else(|| problem("name", "is required"))?;
+        let client_type = self.client_type.ok_or_else(|| problem("client_type", "is required"))?;
+        let client = OauthClient {
+            id,
+            name,
+            logo_url: None,
+            client_uri: None,
+            policy_uri: None,
+            tos_uri: None,
+            client_type,
+            is_first_party: false,
+            pkce_optional: false,
+            redirect_uris: Vec::new(),
+            post_logout_redirect_uris: Vec::new(),
+            scopes: Scopes::standard(),
+            signing_algorithm: TokenAlgorithm::default(),
+            access_token_seconds: None,
+            session_seconds: None,
+            admitted: Admitted::Everyone,
+            secrets: if client_type == ClientType::Confidential { vec![secret] } else { Vec::new() },
+            is_disabled: false,
+            created_at: now,
+            updated_at: now,
+        };
+        Self { client_type: None, ..self }.apply(client, now)
+    }
+
+    /// The client with the change.
+    pub fn apply(self, mut client: OauthClient, now: Timestamp) -> Result<OauthClient, Problems> {
+        if self.client_type.is_some_and(|wanted| wanted != client.client_type) {
+            return Err(problem("client_type", "cannot be changed: create another client"));
+        }
+        if let Some(name) = self.name {
+            line::check(&name, NAME).map_err(|error| problem("name", error))?;
+            client.name = name;
+        }
+        url("logo_url", self.logo_url, &mut client.logo_url)?;
+        url("client_uri", self.client_uri, &mut client.client_uri)?;
+        url("policy_uri", self.policy_uri, &mut client.policy_uri)?;
+        url("tos_uri", self.tos_uri, &mut client.tos_uri)?;
+        uris("redirect_uris", self.redirect_uris, &mut client.redirect_uris)?;
+        uris("post_logout_redirect_uris", self.post_logout_redirect_uris, &mut client.post_logout_redirect_uris)?;
+        client.is_first_party = self.is_first_party.unwrap_or(client.is_first_party);
+        client.pkce_optional = self.pkce_optional.unwrap_or(client.pkce_optional);
+        if client.pkce_optional && !client.is_confidential() {
+            return Err(problem("pkce_optional", "must be false for a public client, whose codes only PKCE protects"));
+        }
+        if let Some(scopes) = self.scopes {
+            let unknown = scopes.names().find(|name| !Scopes::standard().has_name(name));
+            if let Some(unknown) = unknown {
+                return Err(problem("scopes", format!("must not contain {unknown}: a project has the scopes {}", Scopes::standard())));
+            }
+            client.scopes = scopes;
+        }
+        client.signing_algorithm = self.signing_algorithm.unwrap_or(client.signing_algorithm);
+        seconds("access_token_seconds", self.access_token_seconds, &ACCESS_TOKEN_SECONDS, &mut client.access_token_seconds)?;
+        seconds("session_seconds", self.session_seconds, &SESSION_SECONDS, &mut client.session_seconds)?;
+        client.admitted = admitted(self.allowed_team_ids, self.allowed_permission_id, client.admitted)?;
+        client.is_disabled = self.is_disabled.unwrap_or(client.is_disabled);
+        client.updated_at = now;
+        Ok(client)
+    }
+}
+
+/// Who may sign in after a change.
+fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, current: Admitted) -> Result<Admitted, Problems> {
+    if let Change::Set(ids) = &teams
+        && (ids.is_empty() || ids.len() > MAX_TEAMS)
+    {
+        return Err(problem("allowed_team_ids", format!("must have 1 to {MAX_TEAMS} elements, or be null")));
+    }
+    Ok(match (teams, permission, current) {
+        (Change::Set(_), Change::Set(_), _) => {
+            return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is given"));
+        }
+        (Change::Set(ids), _, _) => Admitted::MembersOf(ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()),
+        (_, Change::Set(id), _) => Admitted::HoldersOf(id.to_string()),
+        (Change::Clear, _, Admitted::MembersOf(_)) | (_, Change::Clear, Admitted::HoldersOf(_)) => Admitted::Everyone,
+        (_, _, current) => current,
+    })
+}
+
+/// A client in a response.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OauthClient)]
+pub struct ClientView {
+    id: OauthClientId,
+    #[schema(example = "Notes")]
+    name: String,
+    client_type: ClientType,
+    /// The end of each secret that works, newest first.
+    secrets: Vec<SecretView>,
+    logo_url: Option<String>,
+    client_uri: Option<String>,
+    policy_uri: Option<String>,
+    tos_uri: Option<String>,
+    is_first_party: bool,
+    pkce_optional: bool,
+    redirect_uris: Vec<String>,
+    post_logout_redirect_uris: Vec<String>,
+    #[schema(value_type = Vec<String>)]
+    scopes: Scopes,
+    signing_algorithm: TokenAlgorithm,
+    /// `null` for the usual time.
+    access_token_seconds: Option<u32>,
+    /// `null` for the project's usual time.
+    session_seconds: Option<u32>,
+    /// Only members of at least one of these teams may sign in; `null` if that does not matter.
+    allowed_team_ids: Option<Vec<TeamId>>,
+    /// Only users who have this permission in the project may sign in; `null` if that does not
+    /// matter.
+    allowed_permission_id: Option<String>,
+    is_disabled: bool,
+    /// Milliseconds since the Unix epoch.
+    created_at_millis: i64,
+    /// Milliseconds since the Unix epoch.
+    updated_at_millis: i64,
+}
+
+/// A secret of a client, without its text.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OauthClientSecret)]
+pub struct SecretView {
+    /// The last four characters.
+    last_four: String,
+    /// When a replaced secret stops working, in milliseconds since the Unix epoch; `null` for the
+    /// current one.
+    expires_at_millis: Option<i64>,
+}
+
+impl ClientView {
+    /// The view of a client at this time.
+    pub fn of(client: &OauthClient, now: Timestamp) -> Self {
+        let (teams, permission) = match client.admitted.clone() {
+            Admitted::Everyone => (None, None),
+            Admitted::MembersOf(ids) => (Some(ids), None),
+            Admitted::HoldersOf(id) => (None, Some(id)),
+        };
+        let working = client.secrets.iter().filter(|secret| secret.expires_at.is_none_or(|end| now < end));
+        let secret = |secret: &ClientSecret| SecretView {
+            last_four: secret.last_four.clone(),
+            expires_at_millis: secret.expires_at.map(Timestamp::as_millisecond),
+        };
+        Self {
+            id: client.id,
+            name: client.name.clone(),
+            client_type: client.client_type,
+            secrets: working.map(secret).collect(),
+            logo_url: client.logo_url.clone(),
+            client_uri: client.client_uri.clone(),
+            policy_uri: client.policy_uri.clone(),
+            tos_uri: client.tos_uri.clone(),
+            is_first_party: client.is_first_party,
+            pkce_optional: client.pkce_optional,
+            redirect_uris: client.redirect_uris.clone(),
+            post_logout_redirect_uris: client.post_logout_redirect_uris.clone(),
+            scopes: client.scopes.clone(),
+            signing_algorithm: client.signing_algorithm,
+            access_token_seconds: client.access_token_seconds,
+            session_seconds: client.session_seconds,
+            allowed_team_ids: teams,
+            allowed_permission_id: permission,
+            is_disabled: client.is_disabled,
+            created_at_millis: client.created_at.as_millisecond(),
+            updated_at_millis: client.updated_at.as_millisecond(),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Authorization codes of clients, and the sessions that they start.
+
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
+use uuid::Uuid;
+use wire::id::{OauthClientId, SessionId, UserId};
+
+use crate::openid::refresh::Rotation;
+use crate::openid::request::{ACR_MFA, ACR_SINGLE, AuthorizationRequest};
+use crate::openid::scope::{Scope, Scopes};
+use crate::session::{Amr, Session};
+use crate::sign_in::authorization::challenge;
+use crate::user::User;
+
+/// How long a code is valid.
+pub const CODE_LIFE: SignedDuration = SignedDuration::from_secs(60);
+/// How long a code is remembered after that, to notice when it is used again.
+pub const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
+
+/// A code for a client, stored under its digest.
+#[wire::sparse]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientCode {
+    /// The client.
+    pub client_id: OauthClientId,
+    /// The user.
+    pub user_id: UserId,
+    /// The user's credential epoch: a change of credentials invalidates the code.
+    pub epoch: u64,
+    /// The redirect URI of the request.
+    pub redirect_uri: String,
+    /// The PKCE challenge; absent if the client may leave it out.
+    pub code_challenge: Option<String>,
+    /// The nonce for the ID token.
+    pub nonce: Option<String>,
+    /// What the user has granted for this session.
+    pub scopes: Scopes,
+    /// The serial of the user's grant; absent for a client of the project itself.
+    pub grant: Option<Uuid>,
+    /// The session in which the user decided.
+    pub begun_in: SessionId,
+    /// When the user authenticated in that session.
+    pub authenticated_at: Timestamp,
+    /// How the user authenticated in that session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amr: Vec<Amr>,
+    /// When the code expires.
+    pub expires_at: Timestamp,
+    /// The session that the code has started; absent until it is redeemed.
+    pub session_id: Option<SessionId>,
+}
+
+/// What a session of a client has beside what every session has.
+#[wire::sparse]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSession {
+    /// The client.
+    pub id: OauthClientId,
+    /// The client's name, for lists of sessions.
+    pub name: String,
+    /// What the user has granted for this session.
+    pub scopes: Scopes,
+    /// The serial of the user's grant: the session ends with it. Absent for a client of the project
+    /// itself.
+    pub grant: Option<Uuid>,
+    /// The session in which the user decided.
+    pub begun_in: SessionId,
+    /// The rotation of the refresh token; absent in a session without one.
+    pub rotation: Option<Rotation>,
+}
+
+impl ClientCode {
+    /// A code for a request that the user of this session has decided.
+    pub fn new(request: &AuthorizationRequest, user: &User, session: &Session, grant: Option<Uuid>, expires_at: Timestamp) -> Self {
+        Self {
+            client_id: request.client_id,
+            user_id: user.id,
+            epoch: user.credential_epoch,
+            redirect_uri: request.back.redirect_uri.clone(),
+            code_challenge: request.code_challenge.clone(),
+            nonce: request.nonce.clone(),
+            scopes: request.scopes.clone(),
+            grant,
+            begun_in: session.id,
+            authenticated_at: session.authenticated_at.unwrap_or(session.created_at),
+            amr: session.amr.clone(),
+            expires_at,
+            session_id: None,
+        }
+    }
+
+    /// Whether this is the verifier of the code's challenge. A code without a challenge has none.
+    pub fn is_verified_by(&self, verifier: Option<&SecretString>) -> bool {
+        match (&self.code_challenge, verifier) {
+            (Some(expected), Some(verifier)) => challenge(verifier.expose_secret()).as_bytes().ct_eq(expected.as_bytes()).into(),
+            (None, None) => true,
+            // A verifier without a challenge means that somebody stripped the challenge from the
+            // request (RFC 9700 §4.8.2).
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+/// The authentication context class (OpenID Connect Core §2).
+pub fn acr(amr: &[Amr]) -> &'static str {
+    if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
+}
+
+impl ClientSession {
+    /// Whether the client may use the API of the project in the user's name: a client of the project
+    /// itself.
+    pub fn is_first_party(&self) -> bool {
+        self.grant.is_none()
+    }
+
+    /// Whether the session has a refresh token.
+    pub fn is_offline(&self) -> bool {
+        self.scopes.has(Scope::OfflineAccess)
+    }
+}

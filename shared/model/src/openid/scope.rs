@@ -1,0 +1,147 @@
+//! Scopes: what a client may learn about a user.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
+
+/// The longest list of scopes, in bytes.
+const MAX_LENGTH: usize = 2048;
+/// The maximum number of scopes in a list.
+const MAX_SCOPES: usize = 64;
+
+/// A scope that every project has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Scope {
+    /// The user's id, and an ID token (OpenID Connect Core §3.1.2.1).
+    Openid,
+    /// The user's name and picture (OpenID Connect Core §5.4).
+    Profile,
+    /// The user's primary address, and whether it is verified (OpenID Connect Core §5.4).
+    Email,
+    /// The teams that the user is a member of.
+    Teams,
+    /// The permissions that the user has in the project.
+    Permissions,
+    /// A refresh token (OpenID Connect Core §11).
+    OfflineAccess,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The scope in a list of scopes.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Scopes in the order in which they were named, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scopes(Vec<String>);
+
+/// The text is not a list of scopes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be at most 64 scopes, separated by single spaces, in printable ASCII without quotation marks and backslashes")]
+pub struct ScopesRefusal;
+
+wire::deserr_from!(Scopes, Vec<String>, |scopes| {
+    if scopes.iter().any(|scope| scope.is_empty() || scope.contains(' ')) { Err(ScopesRefusal) } else { Self::parse(&scopes.join(" ")) }
+});
+
+impl Scopes {
+    /// Parses scopes separated by spaces (RFC 6749 §3.3); an empty text has none.
+    pub fn parse(text: &str) -> Result<Self, ScopesRefusal> {
+        let is_character = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+        if text.len() > MAX_LENGTH || !text.bytes().all(|byte| byte == b' ' || is_character(byte)) {
+            return Err(ScopesRefusal);
+        }
+        let mut scopes = Self::default();
+        text.split(' ').filter(|scope| !scope.is_empty()).for_each(|scope| scopes.add(scope));
+        if scopes.0.len() > MAX_SCOPES { Err(ScopesRefusal) } else { Ok(scopes) }
+    }
+
+    /// The scopes that every project has.
+    pub fn standard() -> Self {
+        Self(Scope::ALL.iter().map(|scope| scope.name().to_owned()).collect())
+    }
+
+    /// Adds a scope, unless it is in the list.
+    pub fn add(&mut self, scope: &str) {
+        if !self.has_name(scope) {
+            self.0.push(scope.to_owned());
+        }
+    }
+
+    /// Whether this scope is in the list.
+    pub fn has(&self, scope: Scope) -> bool {
+        self.has_name(scope.name())
+    }
+
+    /// Whether a scope with this name is in the list.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.0.iter().any(|scope| scope == name)
+    }
+
+    /// Whether every scope of this list is also in the other one.
+    pub fn are_within(&self, others: &Self) -> bool {
+        self.0.iter().all(|scope| others.has_name(scope))
+    }
+
+    /// The scopes that are also in the other list.
+    #[must_use]
+    pub fn only(&self, others: &Self) -> Self {
+        Self(self.0.iter().filter(|scope| others.has_name(scope)).cloned().collect())
+    }
+
+    /// These scopes, and those of the other list.
+    #[must_use]
+    pub fn and(mut self, others: &Self) -> Self {
+        others.0.iter().for_each(|scope| self.add(scope));
+        self
+    }
+
+    /// Each scope.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_each_scope_once_in_the_order_of_the_request() {
+        let scopes = Scopes::parse("openid  email openid x:y").expect("scopes");
+        assert_eq!(scopes.to_string(), "openid email x:y");
+        assert!(scopes.has(Scope::Openid) && !scopes.has(Scope::OfflineAccess));
+        assert!(scopes.only(&Scopes::standard()).are_within(&Scopes::standard()));
+        assert!(!scopes.are_within(&Scopes::standard()));
+        assert_eq!(Scopes::standard().to_string(), "openid profile email teams permissions offline_access");
+    }
+
+    #[test]
+    fn other_texts_are_no_scopes() {
+        for text in ["a\tb", "a\"b", "a\\b", "é", &"a ".repeat(2000), &(0..65).map(|n| format!("s{n} ")).collect::<String>()] {
+            assert_eq!(Scopes::parse(text), Err(ScopesRefusal), "{text}");
+        }
+        assert_eq!(Scopes::parse(" "), Ok(Scopes::default()));
+    }
+}

@@ -1,0 +1,267 @@
+//! Tokens of the project's OAuth clients: access tokens (RFC 9068) and ID tokens (OpenID Connect Core
+//! §2).
+//!
+//! An access token of a client of the project itself has the project as its audience, like the
+//! tokens of the project's apps, and the API accepts it. Every other client's token is for the
+//! userinfo endpoint alone: services that verify the project's tokens must not take a stranger's for
+//! one of them.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crypto::rsa_key::RsaPrivateKey;
+use jiff::Timestamp;
+use jsonwebtoken::{Algorithm, Header, Validation};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
+
+use super::rsa::NoUsableKey;
+use super::{Audience, Claims, Error, Signer, Subject, TYPE, is_access_token};
+use crate::openid::code::{ClientSession, acr};
+use crate::openid::scope::Scope;
+use crate::session::{Amr, Session};
+use crate::user::User;
+
+/// The issuer of a project's tokens: the `iss` of users without restrictions.
+pub fn issuer(api_url: &str, project: &ProjectId) -> String {
+    Audience::Normal.issuer(api_url, project)
+}
+
+/// The endpoint that returns claims about the user, and the audience of the tokens for it alone.
+pub fn userinfo_endpoint(issuer: &str) -> String {
+    format!("{issuer}/oauth2/userinfo")
+}
+
+/// The payload of a client's access token: the claims of every access token, except that `client_id`
+/// and `aud` are the client's, and what the client may not know is left out.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClientClaims {
+    #[serde(flatten)]
+    claims: Claims,
+    client_id: OauthClientId,
+    /// The session.
+    sid: SessionId,
+    /// When the user authenticated, in seconds since the Unix epoch.
+    auth_time: i64,
+    /// How the user authenticated (RFC 8176).
+    amr: Vec<Amr>,
+    /// The authentication context class.
+    acr: &'static str,
+    /// The id of the token.
+    jti: Uuid,
+}
+
+/// The payload of an ID token.
+#[wire::sparse]
+#[derive(Debug, Clone, Serialize)]
+pub struct IdClaims {
+    iss: String,
+    sub: UserId,
+    aud: OauthClientId,
+    /// The party to which the token was issued.
+    azp: OauthClientId,
+    /// When the token was issued, in seconds since the Unix epoch.
+    iat: i64,
+    /// When the token expires, in seconds since the Unix epoch.
+    exp: i64,
+    /// When the user authenticated, in seconds since the Unix epoch.
+    auth_time: i64,
+    /// The nonce of the request.
+    nonce: Option<String>,
+    acr: &'static str,
+    amr: Vec<Amr>,
+    /// The session.
+    sid: SessionId,
+    /// The left half of the digest of the access token issued with this one.
+    at_hash: Option<String>,
+    #[serde(flatten)]
+    about: UserClaims,
+}
+
+/// What a client may know about a user, by the scopes (OpenID Connect Core §5.4).
+#[wire::sparse]
+#[derive(Debug, Clone, Default, Serialize, utoipa::ToSchema)]
+pub struct UserClaims {
+    /// The user's display name. With the scope `profile`.
+    pub name: Option<String>,
+    /// The URL of the user's picture. With the scope `profile`.
+    pub picture: Option<String>,
+    /// When the user signed up, in seconds since the Unix epoch. With the scope `profile`.
+    pub signed_up_at: Option<i64>,
+    /// The user's primary address. With the scope `email`.
+    pub email: Option<String>,
+    /// Whether the address is verified. With the scope `email`.
+    pub email_verified: Option<bool>,
+}
+
+impl UserClaims {
+    /// What a session's scopes permit.
+    pub fn of(user: &User, session: &ClientSession) -> Self {
+        let (profile, email) = (session.scopes.has(Scope::Profile), session.scopes.has(Scope::Email));
+        let primary = user.primary().filter(|_| email);
+        Self {
+            name: user.display_name.clone().filter(|_| profile),
+            picture: user.profile_image_url.clone().filter(|_| profile),
+            signed_up_at: profile.then(|| user.signed_up_at.as_second()),
+            email: primary.map(|channel| channel.value.to_string()),
+            email_verified: primary.map(|channel| channel.is_verified),
+        }
+    }
+}
+
+/// The claims of a client's access token that are read back.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Presented {
+    /// The user.
+    pub sub: UserId,
+    /// The session.
+    pub sid: SessionId,
+    /// The client.
+    pub client_id: OauthClientId,
+    /// When the token expires, in seconds since the Unix epoch.
+    pub exp: i64,
+}
+
+/// A token that is about to be signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenType {
+    /// An access token (RFC 9068 §2.1).
+    Access,
+    /// An ID token, which must never pass for an access token.
+    Id,
+}
+
+impl TokenType {
+    fn header(self) -> String {
+        match self {
+            Self::Access => TYPE.to_owned(),
+            Self::Id => "JWT".to_owned(),
+        }
+    }
+}
+
+fn auth_time(session: &Session) -> i64 {
+    session.authenticated_at.unwrap_or(session.created_at).as_second()
+}
+
+impl Signer {
+    /// The claims of an access token for a session of a client, valid for `life` from `now`.
+    pub fn client_claims(
+        &self,
+        subject: &Subject,
+        session: &Session,
+        client: &ClientSession,
+        jti: Uuid,
+        now: Timestamp,
+        life: Duration,
+    ) -> ClientClaims {
+        let mut claims = self.claims(subject, now, life);
+        claims.client_id = None;
+        claims.scope = client.scopes.to_string();
+        if !client.is_first_party() {
+            claims.aud = userinfo_endpoint(&claims.iss);
+            claims.requires_totp_mfa = false;
+            claims.selected_team_id = claims.selected_team_id.filter(|_| client.scopes.has(Scope::Teams));
+        }
+        if !client.scopes.has(Scope::Profile) {
+            claims.name = None;
+        }
+        if !client.scopes.has(Scope::Email) {
+            (claims.email, claims.email_verified) = (None, false);
+        }
+        ClientClaims {
+            claims,
+            client_id: client.id,
+            sid: session.id,
+            auth_time: auth_time(session),
+            acr: acr(&session.amr),
+            amr: session.amr.clone(),
+            jti,
+        }
+    }
+
+    /// The claims of an ID token that is issued with an access token.
+    pub fn id_claims(
+        &self,
+        project: &ProjectId,
+        about: UserClaims,
+        session: &Session,
+        client: &ClientSession,
+        (nonce, access_token): (Option<String>, &str),
+        (now, life): (Timestamp, Duration),
+    ) -> IdClaims {
+        let half = digest(&SHA256, access_token.as_bytes());
+        let iat = now.as_second();
+        IdClaims {
+            iss: issuer(&self.api_url, project),
+            sub: session.user_id,
+            aud: client.id,
+            azp: client.id,
+            iat,
+            exp: iat.saturating_add_unsigned(life.as_secs()),
+            auth_time: auth_time(session),
+            nonce,
+            acr: acr(&session.amr),
+            amr: session.amr.clone(),
+            sid: session.id,
+            // Both algorithms end with 256 (OpenID Connect Core §3.1.3.6).
+            at_hash: Some(URL_SAFE_NO_PAD.encode(&half.as_ref()[..16])),
+            about,
+        }
+    }
+
+    /// Signs claims with the project's current ES256 key.
+    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    pub fn sign_claims<C: Serialize>(&self, project: &ProjectId, token_type: TokenType, claims: &C) -> String {
+        let key = self.keys.current(&Audience::Normal.name(project));
+        let header = Header { typ: Some(token_type.header()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
+        jsonwebtoken::encode(&header, claims, &key.encoding).expect("a token can be signed")
+    }
+
+    /// Signs claims with the RSA key that has this id.
+    pub fn sign_claims_with_rsa<C: Serialize>(
+        token_type: TokenType,
+        claims: &C,
+        kid: String,
+        key: &RsaPrivateKey,
+    ) -> Result<String, NoUsableKey> {
+        let header = Header { typ: Some(token_type.header()), kid: Some(kid), ..Header::new(Algorithm::RS256) };
+        let key = key.encoding().map_err(|_| NoUsableKey)?;
+        jsonwebtoken::encode(&header, claims, &key).map_err(|_| NoUsableKey)
+    }
+
+    /// The project of a client's access token, and the id of its RSA key if it may have one; nothing
+    /// is verified. `None` if it is no such token.
+    pub fn rsa_key_of(token: &str) -> Option<String> {
+        let header = jsonwebtoken::decode_header(token).ok()?;
+        header.kid.filter(|_| header.alg == Algorithm::RS256)
+    }
+
+    /// Verifies an access token of one of this project's clients. If it is signed with an RSA key,
+    /// the project's keys must be known.
+    pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<Presented, Error> {
+        let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
+        if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
+            return Err(Error::Unparsable);
+        }
+        let issuer = issuer(&self.api_url, project);
+        let mut validation = Validation::new(header.alg);
+        validation.set_audience(&[userinfo_endpoint(&issuer), Audience::Normal.name(project)]);
+        validation.set_issuer(&[issuer]);
+        validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
+        // The crate uses the system clock, so the expiry is checked below with the app's clock.
+        validation.validate_exp = false;
+        let kid = header.kid.ok_or(Error::Unparsable)?;
+        let key = match header.alg {
+            Algorithm::ES256 => self.keys.all(&Audience::Normal.name(project)).find(|key| key.id == kid).map(|key| key.decoding.clone()),
+            Algorithm::RS256 => self.rsa.verifying(project, &kid, now),
+            _ => None,
+        };
+        let claims: Presented =
+            jsonwebtoken::decode(token, &key.ok_or(Error::Unparsable)?, &validation).map_err(|_| Error::Unparsable)?.claims;
+        if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
+    }
+}

@@ -1,0 +1,43 @@
+//! Authorization codes of clients. They are kept for a day after their end, to notice when one is
+//! used again.
+
+use crypto::digest::Digest;
+use model::openid::code::{CODE_MEMORY, ClientCode};
+use secrecy::{ExposeSecret as _, SecretString};
+use wire::clock::after;
+use wire::id::{ProjectId, SessionId};
+
+use crate::table::{Error, Key, Store, Write, is_made, string};
+
+/// The key of a code.
+pub fn code_key(project: &ProjectId, code: &SecretString) -> Key {
+    Key::new(format!("A#{project}#{}", Digest::of(code.expose_secret())), "CLIENT")
+}
+
+impl Store {
+    /// Writes a new code. This is the user's decision, and recorded as such.
+    pub async fn create_client_code(
+        &self,
+        project: &ProjectId,
+        code: &SecretString,
+        stored: &ClientCode,
+        others: Vec<Write>,
+    ) -> Result<(), Error> {
+        let write = Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY));
+        self.transact(others.into_iter().chain([write.about(stored.user_id)])).await
+    }
+
+    /// The stored code.
+    pub async fn client_code(&self, project: &ProjectId, code: &SecretString) -> Result<Option<ClientCode>, Error> {
+        self.get(&code_key(project, code)).await?.map(crate::table::entity).transpose()
+    }
+
+    /// Redeems a code for a session, which the caller writes next; `false` if it was redeemed before.
+    /// If the session is never written, the code is used up nevertheless, and the user starts anew.
+    pub async fn redeem_client_code(&self, project: &ProjectId, code: &SecretString, session: SessionId) -> Result<bool, Error> {
+        let redeem = Write::update(code_key(project, code), "SET d.session_id = :session")
+            .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
+            .value(":session", string(session.to_string()));
+        is_made(self.write_unrecorded(redeem).await)
+    }
+}

@@ -1,0 +1,23 @@
+//! The project as an OpenID provider.
+//!
+//! | item | pk | sk | cost |
+//! |---|---|---|---|
+//! | client | `P#<P>` | `OAUTHCLIENT#<client>` | read with the project; one Query lists all |
+//! | number of clients | `P#<P>` | `OAUTHCLIENTS` | 1 unit more to create or delete a client |
+//! | grant | `U#<P>#<user>` | `GRANT#<id>` | the id follows from the client; one Query lists a user's grants |
+//! | authorization request of a client | `N#<P>#<digest of the name>` | `REQUEST` | 1 unit for each KB to write; expires by TTL |
+//! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, 1 to redeem; expires by TTL |
+//!
+//! A session of a client is an item like any session ([`crate::session`]), with the state of its
+//! refresh token. To end a grant is one write: its sessions name the grant's serial, and are dead
+//! without it.
+
+mod client;
+mod code;
+pub mod grant;
+mod request;
+pub mod session;
+
+pub use client::{ClientRow, client_key};
+pub use code::code_key;
+pub use grant::grant_key;

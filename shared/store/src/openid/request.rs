@@ -1,0 +1,35 @@
+//! Authorization requests of clients. They expire by TTL an hour after they were made.
+
+use crypto::digest::Digest;
+use model::openid::client::OauthClient;
+use model::openid::request::{AuthorizationRequest, LIFE, RequestName};
+use secrecy::ExposeSecret as _;
+use wire::clock::after;
+use wire::id::ProjectId;
+
+use crate::openid::client_key;
+use crate::table::{Error, Key, Store, Write};
+
+fn request_key(project: &ProjectId, name: &RequestName) -> Key {
+    Key::new(format!("N#{project}#{}", Digest::of(name.text().expose_secret())), "REQUEST")
+}
+
+impl Store {
+    /// Stores a request under its name.
+    pub async fn begin_client_request(&self, project: &ProjectId, name: &RequestName, request: &AuthorizationRequest) -> Result<(), Error> {
+        let write = Write::create(request_key(project, name), request)?.expires(after(request.began_at, LIFE));
+        self.write_unrecorded(write).await
+    }
+
+    /// The request with this name, and its client; one round trip.
+    pub async fn client_request(
+        &self,
+        project: &ProjectId,
+        name: &RequestName,
+    ) -> Result<Option<(AuthorizationRequest, OauthClient)>, Error> {
+        let key = request_key(project, name);
+        let mut items = self.get_many([key.clone(), client_key(project, name.client_id)]).await?;
+        let (request, client) = (items.entity::<AuthorizationRequest>(&key)?, items.oauth_client(project, name.client_id)?);
+        Ok(request.zip(client).filter(|(request, client)| request.client_id == client.id))
+    }
+}
