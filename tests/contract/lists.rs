@@ -18,6 +18,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("content-list-blog-posts", "the header `Link` leads to the rest, at 1 MB"),
     ("keys-team-key-list", "the quota of API keys"),
     ("keys-user-key-list", "the quota of API keys"),
+    ("openid-grant-list", "one for each client of the project, of which there are at most 1,000"),
     ("teams-project-permission-list", "the number of definitions that a project can have"),
     ("users-contact-channel-list", "the quota of contact channels"),
 ];

@@ -16,6 +16,8 @@ enum Leftovers {
     WhatExpires,
     /// It changes, replaces or removes existing items.
     WhatWasThere,
+    /// A user has at most one for each of the project's OAuth clients.
+    OnePerClient,
     /// It may create an account. Accounts have no owner with a quota: limits on sign-ups by
     /// address, network and recipient apply, and a project can close sign-up.
     Accounts,
@@ -33,6 +35,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "auth-connected-account-token-of",
             "auth-connected-account-token-own",
             "auth-oauth-cross-domain",
+            "auth-oauth-client-token",
             "auth-oauth-device-authorize",
             "auth-otp-check-sign-in-code",
             "auth-otp-send-sign-in-code",
@@ -43,6 +46,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "auth-password-send-reset-code",
             "auth-password-sign-in",
             "auth-session-refresh",
+            "openid-authorization-begin",
             "teams-invitation-check-code",
             "teams-invitation-details",
             "users-contact-channel-check-code",
@@ -83,6 +87,7 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "users-me-delete",
         ],
     ),
+    (Leftovers::OnePerClient, &["openid-authorization-complete"]),
     (Leftovers::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
 ];
 

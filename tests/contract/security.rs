@@ -86,18 +86,23 @@ fn a_distribution_caches_no_errors() {
 
 /// Operations without an access level, which do not verify access tokens but need the secret for
 /// another purpose.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 13] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 18] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
     ("auth-oauth-callback", "opens the verifier of the flow"),
     ("auth-oauth-callback-form", "opens the verifier of the flow"),
+    ("auth-oauth-client-token", "signs tokens, and seals refresh tokens"),
     ("auth-oauth-token", "signs access tokens"),
     ("hosted-account-show", "calls operations that verify access tokens"),
     ("hosted-account-submit", "calls operations that verify access tokens, and seals flows"),
+    ("hosted-authorization-show", "calls an operation that accepts access tokens"),
+    ("hosted-authorization-submit", "calls an operation that accepts access tokens"),
     ("hosted-page-show", "calls operations that sign access tokens, and seals flows"),
     ("hosted-page-submit", "calls operations that sign access tokens"),
     ("keys-exposed-key-revoke", "seals the link of its email"),
+    ("openid-userinfo-form", "verifies access tokens of clients"),
+    ("openid-userinfo-read", "verifies access tokens of clients"),
     ("projects-jwks-read", "publishes the keys that it derives"),
     ("users-contact-channel-release", "seals the links of its emails"),
 ];
@@ -184,7 +189,7 @@ fn stacks_change_the_api_one_at_a_time_and_the_workers_come_first() {
 fn concurrency_can_be_reserved_for_token_refreshes_and_webhooks() {
     let resources = resources();
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
-    let wanted = BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
+    let wanted = BTreeSet::from(["AuthOauthClientToken", "AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
     assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), wanted);
     // Nothing is reserved by default, because accounts with a low quota could not deploy the stack.
     for parameter in ["RefreshConcurrency", "WebhookConcurrency"] {

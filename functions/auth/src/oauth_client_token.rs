@@ -1,9 +1,9 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an OpenID
-//! provider (RFC 6749 §3.2). Exchanges an authorization code or a refresh token of one of its OAuth
-//! clients.
+//! `POST /api/v1/projects/{project_id}/oauth2/token`: the token endpoint of the project as an
+//! OpenID provider (RFC 6749 §3.2). Exchanges an authorization code or a refresh token of one of
+//! its OAuth clients.
 //!
-//! With the project's id as the client id, this is `POST /api/v1/auth/oauth/token`: the metadata of a
-//! project can name only one token endpoint.
+//! With the project's id as the client id, this is `POST /api/v1/auth/oauth/token`: the metadata of
+//! a project can name only one token endpoint.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
@@ -16,8 +16,8 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::context::Scope;
 use flows::{App, limits};
 use model::limit::Limit;
-use model::openid::refresh::RefreshToken;
 use model::project::redirect::RedirectUrl;
+use model::session::rotation::RefreshToken;
 use model::trail::{self, Actor};
 use secrecy::SecretString;
 use store::record;
@@ -27,7 +27,7 @@ use wire::problem::Problems;
 
 use crate::client_tokens::answer::{AnyTokens, ClientTokens};
 use crate::client_tokens::code::Redemption;
-use crate::client_tokens::proof::{self, Presented};
+use crate::client_tokens::proof::{self, ClientCredentials};
 use crate::client_tokens::refresh;
 use crate::oauth::client::client_project;
 use crate::oauth::exchange::{TokenError, TokenGrant, TokenRequest, exchange};
@@ -82,7 +82,7 @@ pub async fn handle(
     }
     let client = OauthClientId::parse(&body.client_id).map_err(|_| invalid())?;
     let secret = body.client_secret.as_ref().filter(|secret| !secret.is_empty());
-    let presented = Presented { client, secret: secret.map(|secret| SecretString::from(secret.clone())) };
+    let presented = ClientCredentials { client, secret: secret.map(|secret| SecretString::from(secret.clone())) };
     match body.grant_type.parse() {
         Ok(TokenGrant::AuthorizationCode) => redeem(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
         Ok(TokenGrant::RefreshToken) => renew(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
@@ -94,7 +94,7 @@ async fn redeem(
     app: &App,
     caller: &Caller,
     project: &ProjectId,
-    presented: &Presented,
+    presented: &ClientCredentials,
     body: &OauthClientTokenRequest,
 ) -> Result<ClientTokens, TokenError> {
     let redemption = Redemption {
@@ -112,7 +112,7 @@ async fn renew(
     app: &App,
     caller: &Caller,
     project: &ProjectId,
-    presented: &Presented,
+    presented: &ClientCredentials,
     body: &OauthClientTokenRequest,
 ) -> Result<ClientTokens, TokenError> {
     let token = RefreshToken::parse(&required("refresh_token", body.refresh_token.as_ref())?);

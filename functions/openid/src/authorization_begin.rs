@@ -1,6 +1,6 @@
-//! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC 6749
-//! §4.1.1). The authorization endpoint of the project is a page that calls this operation; an app
-//! with pages of its own can call it, too.
+//! `POST /api/v1/auth/oauth2/authorizations`: checks the authorization request of a client (RFC
+//! 6749 §4.1.1). The authorization endpoint of the project is a page that calls this operation; an
+//! app with pages of its own can call it, too.
 //!
 //! A request that is in order is stored, to be completed once the user has signed in; the response
 //! has its name, which is short enough for links in emails. Until client and redirect URI are
@@ -14,7 +14,8 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::unproved;
 use model::limit::Limit;
-use model::openid::request::{MAX_QUERY, Parameters, Redirection, Refusal, RequestName};
+use model::openid::parameters::{MAX_QUERY, Parameters};
+use model::openid::request::{Redirection, Refusal, RequestName};
 use model::project::Project;
 use model::session::token::client::issuer;
 use secrecy::ExposeSecret as _;

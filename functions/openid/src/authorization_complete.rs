@@ -8,13 +8,13 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
-use model::openid::client::{Admitted, OauthClient};
+use model::openid::client::{Eligibility, OauthClient};
 use model::openid::code::{CODE_LIFE, ClientCode};
-use model::openid::decision::{Decided, Step, Visitor, next};
+use model::openid::decision::{Step, UserDecision, Visitor, next};
 use model::openid::grant::OauthGrant;
 use model::openid::request::{AuthorizationError, AuthorizationRequest, Redirection, Refusal, RequestName};
-use model::openid::scope::Scopes;
 use model::permission::{PermissionId, Scope};
+use model::session::scope::Scopes;
 use model::session::token::client::issuer;
 use model::sign_in::user_code;
 use secrecy::ExposeSecret as _;
@@ -58,6 +58,7 @@ pub struct Authorization {
     step: Step,
     /// Where to send the user, with the code or the reason of a refusal; `null` before `complete`.
     redirection: Option<Redirection>,
+    /// The client that the user is asked about.
     client: AskingClient,
     /// The scopes that the client asks for.
     #[schema(value_type = Vec<String>)]
@@ -76,17 +77,23 @@ pub struct Authorization {
 /// The client, for the page.
 #[derive(Serialize, ToSchema)]
 pub struct AskingClient {
+    /// The name that users see.
     name: String,
+    /// The logo that users see.
     logo_url: Option<String>,
+    /// The page about the client.
     client_uri: Option<String>,
+    /// The client's privacy policy.
     policy_uri: Option<String>,
+    /// The client's terms of service.
     tos_uri: Option<String>,
+    /// Whether the client belongs to the project itself, so that its users need not consent.
     is_first_party: bool,
 }
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<AuthorizationDecision>) -> Result<Json<Authorization>, Error> {
     let (request, client) = opened(&access, &body.request).await?;
-    let decided = Decided { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
+    let decided = UserDecision { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
     let issuer = issuer(&access.app.settings.api_url, &access.project.id);
     let (step, redirection) = if body.consent == Some(Consent::Deny) {
         let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused");
@@ -94,9 +101,9 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Authorizat
     } else {
         let settled = optimistic!(|_| { settle(&access, &request, &client, decided).await })?;
         match settled {
-            Settled::Step(step) => (step, None),
-            Settled::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
-            Settled::Refused(refusal) => (Step::Complete, Some(request.back.refuse(&issuer, &refusal))),
+            Progress::Step(step) => (step, None),
+            Progress::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
+            Progress::Refused(refusal) => (Step::Complete, Some(request.back.refuse(&issuer, &refusal))),
         }
     };
     Ok(Json(Authorization {
@@ -141,17 +148,22 @@ async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationReq
 }
 
 /// What follows from a request.
-enum Settled {
+enum Progress {
     Step(Step),
     Code(String),
     Refused(Refusal),
 }
 
 /// Decides what follows, and writes the code if nothing more is needed.
-async fn settle(access: &Access<Client>, request: &AuthorizationRequest, client: &OauthClient, decided: Decided) -> Result<Settled, Error> {
+async fn settle(
+    access: &Access<Client>,
+    request: &AuthorizationRequest,
+    client: &OauthClient,
+    decided: UserDecision,
+) -> Result<Progress, Error> {
     let (app, project, now) = (&access.app, &access.project, access.app.clock.now());
     let Some(current) = &access.user else {
-        return Ok(next(request, client, None, decided, now).map_or_else(Settled::Refused, Settled::Step));
+        return Ok(next(request, client, None, decided, now).map_or_else(Progress::Refused, Progress::Step));
     };
     let user = &current.row.user;
     let grant = if client.is_first_party { None } else { app.store.oauth_grant(&project.id, user.id, client.id).await? };
@@ -163,9 +175,9 @@ async fn settle(access: &Access<Client>, request: &AuthorizationRequest, client:
         grant: grant.as_ref(),
     };
     match next(request, client, Some(&visitor), decided, now) {
-        Err(refusal) => return Ok(Settled::Refused(refusal)),
+        Err(refusal) => return Ok(Progress::Refused(refusal)),
         Ok(Step::Complete) => {}
-        Ok(step) => return Ok(Settled::Step(step)),
+        Ok(step) => return Ok(Progress::Step(step)),
     }
     let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), client, &request.scopes, app.entropy.uuid(), now));
     let serial = given.as_ref().map(|given| given.serial);
@@ -179,7 +191,7 @@ async fn settle(access: &Access<Client>, request: &AuthorizationRequest, client:
         writes.push(stored_grant::replace(&project.id, user.id, grant.as_ref(), &given)?);
     }
     app.store.create_client_code(&project.id, &code, &stored, writes).await?;
-    Ok(Settled::Code(code.expose_secret().to_owned()))
+    Ok(Progress::Code(code.expose_secret().to_owned()))
 }
 
 /// Whether the client admits the current user.
@@ -187,13 +199,13 @@ async fn is_admitted(access: &Access<Client>, client: &OauthClient) -> Result<bo
     let Some(current) = &access.user else { return Ok(false) };
     let user = &current.row.user;
     Ok(match &client.admitted {
-        Admitted::Everyone => true,
-        Admitted::MembersOf(teams) => {
+        Eligibility::Everyone => true,
+        Eligibility::MembersOf(teams) => {
             let keys: Vec<_> = teams.iter().map(|team| member_key(&access.project.id, *team, user.id)).collect();
             let items = access.app.store.get_many(keys.clone()).await?;
             keys.iter().any(|key| items.has(key))
         }
-        Admitted::HoldersOf(id) => {
+        Eligibility::HoldersOf(id) => {
             let granted = access.project.config.rbac.granted(&user.permissions, Scope::Project, true);
             PermissionId::parse(id).is_ok_and(|id| granted.contains(&id))
         }

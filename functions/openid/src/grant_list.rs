@@ -1,6 +1,6 @@
-//! `GET /api/v1/users/{user_id}/grants`: lists the clients that a user has granted something, in the
-//! order of the last consent, newest first. A user has at most one grant for each client, and few
-//! clients, so the list does not need pages.
+//! `GET /api/v1/users/{user_id}/grants`: lists the clients that a user has granted something, in
+//! the order of the last consent, newest first. A user has at most one grant for each client, and
+//! few clients, so the list does not need pages.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -1,7 +1,7 @@
-//! `POST /api/v1/projects/{project_id}/oauth2/userinfo`: returns claims about the user of a client's
-//! access token.
+//! `POST /api/v1/projects/{project_id}/oauth2/userinfo`: returns claims about the user of a
+//! client's access token.
 
-use api::http::TableAction::{BatchGetItem, GetItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::client::Caller;
 use api::http::{BodyRule, Route};
 use api::product::Input;
@@ -10,16 +10,14 @@ use axum::extract::State;
 use errors::ErrorCode;
 use flows::App;
 use http::HeaderMap;
-use model::limit::Limit;
 
 use crate::userinfo::{BearerError, Userinfo, userinfo};
 
 pub const ROUTE: Route = Route::post("openid-userinfo-form", "/api/v1/projects/{project_id}/oauth2/userinfo")
     .summary("Returns claims about the user of an OAuth client's access token, by POST")
-    .limit(Limit::Token)
     .body(BodyRule::Ignored)
-    .leaves_no_trail("only counts of requests change")
-    .table(&[BatchGetItem, GetItem, Query, UpdateItem])
+    .writes_nothing()
+    .table(&[BatchGetItem, GetItem, Query])
     .errors(&[ErrorCode::BearerTokenMissing, ErrorCode::BearerTokenInvalid, ErrorCode::BearerScopeInsufficient]);
 
 pub async fn handle(

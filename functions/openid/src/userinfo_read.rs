@@ -2,7 +2,7 @@
 //! access token.
 
 use api::http::Route;
-use api::http::TableAction::{BatchGetItem, GetItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::client::Caller;
 use api::product::Input;
 use api::product::input::{IgnoredBody, Nothing, ProjectPath};
@@ -10,15 +10,12 @@ use axum::extract::State;
 use errors::ErrorCode;
 use flows::App;
 use http::HeaderMap;
-use model::limit::Limit;
 
 use crate::userinfo::{BearerError, Userinfo, userinfo};
 
 pub const ROUTE: Route = Route::get("openid-userinfo-read", "/api/v1/projects/{project_id}/oauth2/userinfo")
     .summary("Returns claims about the user of an OAuth client's access token")
-    .limit(Limit::Token)
-    .leaves_no_trail("only counts of requests change")
-    .table(&[BatchGetItem, GetItem, Query, UpdateItem])
+    .table(&[BatchGetItem, GetItem, Query])
     .errors(&[ErrorCode::BearerTokenMissing, ErrorCode::BearerTokenInvalid, ErrorCode::BearerScopeInsufficient]);
 
 pub async fn handle(

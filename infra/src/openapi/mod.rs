@@ -34,7 +34,7 @@ const DESCRIPTION: &str = "Two APIs of one service: the content API (apps, posts
     see the security schemes. Every header `X-Service-…` may also be written `X-Stack-…` or `X-Hexclave-…`.";
 
 /// The names and descriptions of the areas, in the order of the document.
-const AREAS: [(&str, &str); 9] = [
+const AREAS: [(&str, &str); 10] = [
     ("content", "Public content: apps, posts, the site"),
     ("auth", "Signing up, signing in, sessions, tokens, OAuth"),
     ("users", "Users and their data"),
@@ -42,6 +42,7 @@ const AREAS: [(&str, &str); 9] = [
     ("emails", "Emails: outbox, templates, themes and drafts"),
     ("projects", "The project and its configuration"),
     ("keys", "API keys of users and teams"),
+    ("openid", "Signing in to other applications: OAuth clients, authorization, grants"),
     ("webhooks", "Endpoints that receive events, and the deliveries to them"),
     ("edge", "The service itself"),
 ];

@@ -28,7 +28,8 @@ pub async fn learn(app: &App, token: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the keys of this project if the token may be signed with one that the process does not know.
+/// Reads the keys of this project if the token may be signed with one that the process does not
+/// know.
 pub async fn learn_for(app: &App, project: &ProjectId, token: &str) -> Result<(), Error> {
     let now = app.clock.now();
     let Some(kid) = Signer::rsa_key_of(token) else { return Ok(()) };

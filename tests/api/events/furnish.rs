@@ -55,6 +55,7 @@ use wire::id::{
     AuthenticatorId, ChannelId, DeviceId, DocumentId, EmailId, KeySetId, ProjectId, ProviderAccountId, SessionId, TeamId, UserId,
 };
 
+use crate::events::openid;
 use crate::events::owned_keys;
 use crate::events::passkeys;
 use crate::events::webhook;
@@ -133,6 +134,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
     let owner_token = world_of_teams::write_owner(app).await;
     let user_key = owned_keys::write(app, &project, Owner::User(user.id), USER_KEY).await;
     let team_key = owned_keys::write(app, &project, Owner::Team(TeamId::parse(world_of_teams::TEAM).unwrap()), TEAM_KEY).await;
+    let client_token = openid::write(app, &project, &user, &session).await;
     let tokens = [(user, session), (bare, bare_session)].map(|(user, session)| {
         let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
         app.app.signer.sign(&subject, app.now(), app.app.settings.access_token_life)
@@ -143,6 +145,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
         ("<access token>", token),
         ("<access token without password>", bare_token),
         ("<access token of internal>", owner_token),
+        ("<access token of a client>", client_token),
         ("<user API key>", user_key),
         ("<team API key>", team_key),
         ("<identity token of Apple>", apple_token(app)),

@@ -6,6 +6,7 @@
 //! succeed, except the fallback's, which matches no operation.
 
 mod furnish;
+mod openid;
 mod owned_keys;
 mod passkeys;
 pub(crate) mod sent;

@@ -2,7 +2,7 @@
 
 use api::http::{Describe, Description, Json};
 use axum::response::{IntoResponse, Response};
-use model::openid::scope::Scopes;
+use model::session::scope::Scopes;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,5 +1,6 @@
 //! Redeems authorization codes. A code belongs to one client, redirect URI and PKCE challenge, and
-//! works once. One that is used again was stolen: the session that it started ends (RFC 6749 §4.1.2).
+//! works once. One that is used again was stolen: the session that it started ends (RFC 6749
+//! §4.1.2).
 //!
 //! Redeeming and starting the session are two writes instead of a transaction, which would cost
 //! twice as much: if the second one is never made, the user starts anew, and whatever changed in
@@ -10,9 +11,10 @@ use flows::context::Scope;
 use flows::limits;
 use jiff::SignedDuration;
 use model::openid::client::OauthClient;
-use model::openid::code::{ClientCode, ClientSession};
+use model::openid::code::ClientCode;
 use model::openid::grant::{OauthGrant, is_granted};
-use model::openid::refresh::RefreshToken;
+use model::session::client::ClientSession;
+use model::session::rotation::RefreshToken;
 use model::session::{Amr, Session};
 use model::sign_in::user_code;
 use model::trail::Event;

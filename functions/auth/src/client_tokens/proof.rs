@@ -16,13 +16,13 @@ use store::{Items, Key};
 use wire::id::{OauthClientId, ProjectId};
 
 /// The credentials of a client.
-pub(crate) struct Presented {
+pub(crate) struct ClientCredentials {
     pub(crate) client: OauthClientId,
     pub(crate) secret: Option<SecretString>,
 }
 
 /// A client that has proved itself, and the other items that were read.
-pub(crate) struct Proved {
+pub(crate) struct ProvedClient {
     pub(crate) project: Project,
     pub(crate) client: OauthClient,
     pub(crate) items: Items,
@@ -30,7 +30,13 @@ pub(crate) struct Proved {
 
 /// Reads project and client with the items `keys`, and checks the client. Wrong credentials are
 /// counted.
-pub(crate) async fn prove(app: &App, project: &ProjectId, presented: &Presented, keys: Vec<Key>, place: &Place) -> Result<Proved, Error> {
+pub(crate) async fn prove(
+    app: &App,
+    project: &ProjectId,
+    presented: &ClientCredentials,
+    keys: Vec<Key>,
+    place: &Place,
+) -> Result<ProvedClient, Error> {
     let wrong = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(presented.client.to_string()) };
     let project_key = project_key(project);
     let mut items = app.store.get_many([project_key.clone(), client_key(project, presented.client)].into_iter().chain(keys)).await?;
@@ -38,14 +44,18 @@ pub(crate) async fn prove(app: &App, project: &ProjectId, presented: &Presented,
         limits::unproved(app, None, place).await?;
         return Err(wrong().into());
     };
-    limits::by_place(app, project, Limit::Token, place).await?;
     let client = items.oauth_client(project, presented.client)?.filter(|client| !client.is_disabled);
     let client = client.filter(|client| is_proved(client, presented.secret.as_ref(), app));
     let Some(client) = client else {
         limits::unproved(app, Some(project), place).await?;
         return Err(wrong().into());
     };
-    Ok(Proved { project: row.project, client, items })
+    if client.is_confidential() {
+        limits::by_client(app, project, client.id).await?;
+    } else {
+        limits::by_place(app, project, Limit::Token, place).await?;
+    }
+    Ok(ProvedClient { project: row.project, client, items })
 }
 
 /// A public client has no secret, so one that is sent cannot be right.

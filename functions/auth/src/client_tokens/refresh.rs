@@ -8,9 +8,9 @@ use flows::{activity, limits};
 use model::metrics::activity::day;
 use model::openid::client::OauthClient;
 use model::openid::grant::{OauthGrant, is_granted};
-use model::openid::refresh::{RefreshToken, Rotation, Use, token_owner};
-use model::openid::scope::Scopes;
 use model::session::Session;
+use model::session::rotation::{RefreshToken, Rotation, Use, token_owner};
+use model::session::scope::Scopes;
 use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::keys::user_key;
@@ -124,8 +124,8 @@ fn narrow(text: &str, granted: &Scopes) -> Result<Scopes, KnownError> {
     if scopes.are_within(granted) && !scopes.is_empty() { Ok(scopes) } else { Err(KnownError::OauthScopeNotGranted) }
 }
 
-/// Ends what a stolen token gives access to: the grant with all its sessions or, for a client of the
-/// project itself, this session. Its owner is told in the same transaction.
+/// Ends what a stolen token gives access to: the grant with all its sessions or, for a client of
+/// the project itself, this session. Its owner is told in the same transaction.
 async fn end_stolen(scope: Scope<'_>, client: &OauthClient, user: UserId, session: &Session) -> Result<(), Error> {
     let Scope { app, project, place } = scope;
     optimistic!(|_| {

@@ -75,8 +75,8 @@ pub(crate) enum TokenGrant {
 /// Why no token was issued.
 pub enum TokenError {
     Refused(Error),
-    /// The grant type is unknown at this endpoint. Elsewhere this would be a schema error; OAuth has
-    /// its own error for it.
+    /// The grant type is unknown at this endpoint. Elsewhere this would be a schema error; OAuth
+    /// has its own error for it.
     UnsupportedGrantType(Route),
 }
 

@@ -2,5 +2,5 @@
 use hosted_functions::authorization_submit::{ROUTE, handle};
 
 fn main() -> Result<(), lambda_http::Error> {
-    api::http::run(ROUTE, handle)
+    api::http::run_page(ROUTE, handle)
 }

@@ -1,8 +1,8 @@
 //! `authorize`: signs the visitor in to a client of the project (OpenID Connect Core §3.1.2). The
-//! authorization endpoint checks the client's request and sends the browser here; from then on, only
-//! the name of the request is in the query.
+//! authorization endpoint checks the client's request and sends the browser here; from then on,
+//! only the name of the request is in the query.
 //!
-//! What is asked next is decided by the operation. The page shows who asks, and where the visitor
+//! What is asked next is decided by the operation. The page shows the client, and where the visitor
 //! will return to, because anybody may have sent the link.
 
 use minijinja::{Value, context};
@@ -13,11 +13,10 @@ use crate::answer::Answer;
 use crate::pages::notice::Notice;
 use crate::render::origin;
 use crate::visit::Visit;
+use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::fields::Fields;
 
-/// The name of the page.
-pub(crate) const AUTHORIZE: &str = "authorize";
 /// The field of the query with the name of the request.
 const REQUEST: &str = "request";
 /// The field of the query that is set if a form led here.

@@ -22,6 +22,7 @@ use http::StatusCode;
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
 use crate::visit::Visit;
+use crate::visit::authorization::AUTHORIZE;
 
 /// Shows a page.
 pub(crate) async fn show(visit: &mut Visit) -> Answer {
@@ -29,7 +30,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Answer {
         return answer;
     }
     match visit.page.as_str() {
-        authorize::AUTHORIZE => authorize::show(visit).await,
+        AUTHORIZE => authorize::show(visit).await,
         "sign-in" => sign_in::show(visit),
         "sign-up" => sign_up::show(visit),
         "forgot-password" => password::show_forgot(visit),
@@ -54,7 +55,7 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
         return again(visit).await;
     }
     match visit.page.as_str() {
-        authorize::AUTHORIZE => authorize::submit(visit).await,
+        AUTHORIZE => authorize::submit(visit).await,
         "sign-in" => sign_in::submit(visit).await,
         "sign-up" => sign_up::submit(visit).await,
         "forgot-password" => password::submit_forgot(visit).await,

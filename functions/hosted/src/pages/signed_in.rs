@@ -5,6 +5,7 @@ use auth_functions::oauth_cross_domain;
 use crate::answer::Answer;
 use crate::pages::{authorize, factor_form};
 use crate::visit::Visit;
+use crate::visit::authorization::AUTHORIZE;
 use crate::visit::call::{Call, Reply};
 use crate::visit::way_back::{Next, WayBack};
 
@@ -36,7 +37,7 @@ pub(super) fn begin(visit: &mut Visit, reply: &Reply, way: &str) {
 /// a way back, to the account.
 pub(super) async fn go_back(visit: &Visit) -> Answer {
     let back = WayBack::of(visit);
-    let leads_to_client = back.own_page(visit).as_deref() == Some(authorize::AUTHORIZE);
+    let leads_to_client = back.own_page(visit).as_deref() == Some(AUTHORIZE);
     let body = match back.next(visit) {
         Next::Url(url) if leads_to_client => return Answer::redirect(&authorize::after_form(&url)),
         Next::Url(url) => return Answer::redirect(&url),

@@ -8,9 +8,11 @@ use flows::App;
 use http::request::Parts;
 
 use crate::answer::Answer;
-use crate::pages::authorize::AUTHORIZE;
 use crate::visit::Visit;
 use crate::visit::fields::Fields;
+
+/// The name of the page to which the endpoint leads.
+pub(crate) const AUTHORIZE: &str = "authorize";
 
 /// A request of the authorization endpoint. The visit has none of its parameters: they are the
 /// client's.

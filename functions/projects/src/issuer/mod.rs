@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, KnownError, PathSlip};
 use flows::App;
-use model::session::token::metadata::IssuerMetadata;
+use model::openid::metadata::IssuerMetadata;
 use serde::Serialize;
 use utoipa::ToSchema;
 

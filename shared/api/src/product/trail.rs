@@ -25,6 +25,7 @@ pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
         (_, "authenticator_id") => TargetKind::Authenticator,
         (_, "device_id") => TargetKind::Device,
         (_, "notification_category_id") => TargetKind::NotificationCategory,
+        ("projects", "project_id") => TargetKind::Project,
         (_, "grant_id") => TargetKind::OauthGrant,
         (_, "level") => TargetKind::ConfigLevel,
         ("callback", "provider_id") => TargetKind::Provider,

@@ -25,7 +25,7 @@ use model::user::User;
 use secrecy::SecretString;
 use store::limit::{self, judge};
 use store::{Items, Key};
-use wire::id::{ProjectId, SessionId, UserId};
+use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
@@ -252,9 +252,18 @@ pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Plac
     counting.settle(early, &items).await
 }
 
-/// Counts a refresh token's use in this process's memory, so that it costs no write. Check the
-/// token first, so that only its owner can use up the limit. The clients of an IP address are
-/// counted in the table.
+/// Counts a token request of a confidential OAuth client that has proved its secret. Unlike others,
+/// it is not counted by address: all users of the client come from its servers.
+pub async fn by_client(app: &App, project: &ProjectId, client: OauthClientId) -> Result<(), store::Error> {
+    let mut counting = RequestCount::new(app, project);
+    counting.add(Rule::OauthClient, &Subject::named(&client.to_string()));
+    let (early, items) = try_join(counting.early(), app.store.get_many(counting.keys())).await?;
+    counting.settle(early, &items).await
+}
+
+/// Counts a refresh token's use, or that of an OAuth client's access token, in this process's
+/// memory, so that it costs no write. Check the token first, so that only its owner can use up the
+/// limit. The clients of an IP address are counted in the table.
 pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(), store::Error> {
     let Some(counter) = app.settings.limits.counter(Rule::Token, &Subject::secret(token), app.clock.now()) else { return Ok(()) };
     app.memory.room(project, &counter).map_err(store::Error::Limited)?;

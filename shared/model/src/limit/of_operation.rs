@@ -79,6 +79,7 @@ impl Rule {
                 | Self::CodeUser
                 | Self::TokenAddress
                 | Self::TokenNetwork
+                | Self::OauthClient
                 | Self::AuthorizeNetwork
                 | Self::SecureAccountAddress
                 | Self::SecureAccountNetwork

@@ -64,6 +64,9 @@ rules! {
     TokenAddress = "token-address", Token, 6000 in 600, "Token requests and polls from an IP address";
     TokenNetwork = "token-network", Token, 24_000 in 600, "Token requests and polls from a network (IPv4 /24, IPv6 /48)";
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
+    // Requests that have proved the client's secret; the address of a server says nothing about
+    // its users.
+    OauthClient = "oauth-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";

@@ -12,8 +12,8 @@ use wire::entropy::Entropy;
 use wire::id::{OauthClientId, TeamId};
 
 use crate::openid::redirect_uri;
-use crate::openid::scope::Scopes;
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::scope::Scopes;
 
 /// The maximum number of clients of a project.
 pub const MAX_CLIENTS: usize = 1000;
@@ -36,7 +36,7 @@ pub enum ClientType {
 /// Who may sign in to a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Admitted {
+pub enum Eligibility {
     /// Every user of the project.
     #[default]
     Everyone,
@@ -46,7 +46,7 @@ pub enum Admitted {
     HoldersOf(String),
 }
 
-impl Admitted {
+impl Eligibility {
     fn is_everyone(&self) -> bool {
         *self == Self::Everyone
     }
@@ -91,8 +91,8 @@ pub struct OauthClient {
     /// How long a session of the client lasts, in seconds; absent for the project's usual time.
     pub session_seconds: Option<u32>,
     /// Who may sign in.
-    #[serde(default, skip_serializing_if = "Admitted::is_everyone")]
-    pub admitted: Admitted,
+    #[serde(default, skip_serializing_if = "Eligibility::is_everyone")]
+    pub admitted: Eligibility,
     /// The secrets, newest first; none for a public client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<ClientSecret>,
@@ -184,7 +184,7 @@ mod tests {
             signing_algorithm: TokenAlgorithm::Es256,
             access_token_seconds: None,
             session_seconds: None,
-            admitted: Admitted::Everyone,
+            admitted: Eligibility::Everyone,
             secrets: Vec::new(),
             is_disabled: false,
             created_at: Timestamp::UNIX_EPOCH,

@@ -12,11 +12,11 @@ use wire::change::Change;
 use wire::id::{OauthClientId, TeamId};
 use wire::problem::Problems;
 
-use crate::openid::client::{Admitted, ClientSecret, ClientType, OauthClient};
+use crate::openid::client::{ClientSecret, ClientType, Eligibility, OauthClient};
 use crate::openid::redirect_uri;
-use crate::openid::scope::Scopes;
 use crate::permission::definition::PermissionId;
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::scope::Scopes;
 use crate::setting::check_url;
 use crate::text::line;
 
@@ -52,12 +52,12 @@ pub struct ClientInput {
     /// Whether the client belongs to the project itself. Its users need not consent, and its access
     /// tokens are accepted by the API. Default: `false`.
     pub is_first_party: Option<bool>,
-    /// Whether a confidential client may leave PKCE out if it sends a `nonce`. Without PKCE, whoever
-    /// steals a code can have it redeemed by the client. Default: `false`.
+    /// Whether a confidential client may leave PKCE out if it sends a `nonce`. Without PKCE,
+    /// whoever steals a code can have it redeemed by the client. Default: `false`.
     pub pkce_optional: Option<bool>,
-    /// Where users may return: at most 50 https URLs, http URLs of localhost, or URIs with a private
-    /// scheme such as `com.example.app:/callback`. They are compared character by character, except
-    /// for the port of localhost.
+    /// Where users may return: at most 50 https URLs, http URLs of localhost, or URIs with a
+    /// private scheme such as `com.example.app:/callback`. They are compared character by
+    /// character, except for the port of localhost.
     pub redirect_uris: Option<Vec<String>>,
     /// Where users may go after they have signed out; as `redirect_uris`.
     pub post_logout_redirect_uris: Option<Vec<String>>,
@@ -145,7 +145,7 @@ impl ClientInput {
             signing_algorithm: TokenAlgorithm::default(),
             access_token_seconds: None,
             session_seconds: None,
-            admitted: Admitted::Everyone,
+            admitted: Eligibility::Everyone,
             secrets: if client_type == ClientType::Confidential { vec![secret] } else { Vec::new() },
             is_disabled: false,
             created_at: now,
@@ -192,7 +192,7 @@ impl ClientInput {
 }
 
 /// Who may sign in after a change.
-fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, current: Admitted) -> Result<Admitted, Problems> {
+fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, current: Eligibility) -> Result<Eligibility, Problems> {
     if let Change::Set(ids) = &teams
         && (ids.is_empty() || ids.len() > MAX_TEAMS)
     {
@@ -202,9 +202,9 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
         (Change::Set(_), Change::Set(_), _) => {
             return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is given"));
         }
-        (Change::Set(ids), _, _) => Admitted::MembersOf(ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()),
-        (_, Change::Set(id), _) => Admitted::HoldersOf(id.to_string()),
-        (Change::Clear, _, Admitted::MembersOf(_)) | (_, Change::Clear, Admitted::HoldersOf(_)) => Admitted::Everyone,
+        (Change::Set(ids), _, _) => Eligibility::MembersOf(ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()),
+        (_, Change::Set(id), _) => Eligibility::HoldersOf(id.to_string()),
+        (Change::Clear, _, Eligibility::MembersOf(_)) | (_, Change::Clear, Eligibility::HoldersOf(_)) => Eligibility::Everyone,
         (_, _, current) => current,
     })
 }
@@ -213,22 +213,35 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OauthClient)]
 pub struct ClientView {
+    /// The client's id, which is also its `client_id`.
     id: OauthClientId,
+    /// The name that users see.
     #[schema(example = "Notes")]
     name: String,
+    /// Whether the client has a secret.
     client_type: ClientType,
     /// The end of each secret that works, newest first.
     secrets: Vec<SecretView>,
+    /// The logo that users see.
     logo_url: Option<String>,
+    /// The page about the client.
     client_uri: Option<String>,
+    /// The client's privacy policy.
     policy_uri: Option<String>,
+    /// The client's terms of service.
     tos_uri: Option<String>,
+    /// Whether the client belongs to the project itself, so that its users need not consent.
     is_first_party: bool,
+    /// Whether the client may leave PKCE out if it sends a `nonce`.
     pkce_optional: bool,
+    /// Where users may return.
     redirect_uris: Vec<String>,
+    /// Where users may go after they have signed out.
     post_logout_redirect_uris: Vec<String>,
+    /// The scopes that the client may ask for.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
+    /// How the client's tokens are signed.
     signing_algorithm: TokenAlgorithm,
     /// `null` for the usual time.
     access_token_seconds: Option<u32>,
@@ -239,6 +252,7 @@ pub struct ClientView {
     /// Only users who have this permission in the project may sign in; `null` if that does not
     /// matter.
     allowed_permission_id: Option<String>,
+    /// Whether the client is switched off.
     is_disabled: bool,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
@@ -261,9 +275,9 @@ impl ClientView {
     /// The view of a client at this time.
     pub fn of(client: &OauthClient, now: Timestamp) -> Self {
         let (teams, permission) = match client.admitted.clone() {
-            Admitted::Everyone => (None, None),
-            Admitted::MembersOf(ids) => (Some(ids), None),
-            Admitted::HoldersOf(id) => (None, Some(id)),
+            Eligibility::Everyone => (None, None),
+            Eligibility::MembersOf(ids) => (Some(ids), None),
+            Eligibility::HoldersOf(id) => (None, Some(id)),
         };
         let working = client.secrets.iter().filter(|secret| secret.expires_at.is_none_or(|end| now < end));
         let secret = |secret: &ClientSecret| SecretView {

@@ -1,4 +1,4 @@
-//! Authorization codes of clients, and the sessions that they start.
+//! Authorization codes of clients.
 
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -7,9 +7,8 @@ use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 use wire::id::{OauthClientId, SessionId, UserId};
 
-use crate::openid::refresh::Rotation;
-use crate::openid::request::{ACR_MFA, ACR_SINGLE, AuthorizationRequest};
-use crate::openid::scope::{Scope, Scopes};
+use crate::openid::request::AuthorizationRequest;
+use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::sign_in::authorization::challenge;
 use crate::user::User;
@@ -52,25 +51,6 @@ pub struct ClientCode {
     pub session_id: Option<SessionId>,
 }
 
-/// What a session of a client has beside what every session has.
-#[wire::sparse]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientSession {
-    /// The client.
-    pub id: OauthClientId,
-    /// The client's name, for lists of sessions.
-    pub name: String,
-    /// What the user has granted for this session.
-    pub scopes: Scopes,
-    /// The serial of the user's grant: the session ends with it. Absent for a client of the project
-    /// itself.
-    pub grant: Option<Uuid>,
-    /// The session in which the user decided.
-    pub begun_in: SessionId,
-    /// The rotation of the refresh token; absent in a session without one.
-    pub rotation: Option<Rotation>,
-}
-
 impl ClientCode {
     /// A code for a request that the user of this session has decided.
     pub fn new(request: &AuthorizationRequest, user: &User, session: &Session, grant: Option<Uuid>, expires_at: Timestamp) -> Self {
@@ -100,23 +80,5 @@ impl ClientCode {
             // request (RFC 9700 §4.8.2).
             (Some(_), None) | (None, Some(_)) => false,
         }
-    }
-}
-
-/// The authentication context class (OpenID Connect Core §2).
-pub fn acr(amr: &[Amr]) -> &'static str {
-    if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
-}
-
-impl ClientSession {
-    /// Whether the client may use the API of the project in the user's name: a client of the project
-    /// itself.
-    pub fn is_first_party(&self) -> bool {
-        self.grant.is_none()
-    }
-
-    /// Whether the session has a refresh token.
-    pub fn is_offline(&self) -> bool {
-        self.scopes.has(Scope::OfflineAccess)
     }
 }

@@ -30,7 +30,7 @@ pub struct Visitor<'a> {
 
 /// What the user has decided about this request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Decided {
+pub struct UserDecision {
     /// Whether the user wants to go on with the account that is signed in.
     pub account: bool,
     /// Whether the user consents.
@@ -63,7 +63,7 @@ pub fn next(
     request: &AuthorizationRequest,
     client: &OauthClient,
     visitor: Option<&Visitor<'_>>,
-    decided: Decided,
+    decided: UserDecision,
     now: Timestamp,
 ) -> Result<Step, Refusal> {
     let step = step(request, client, visitor, decided, now)?;
@@ -82,7 +82,7 @@ fn step(
     request: &AuthorizationRequest,
     client: &OauthClient,
     visitor: Option<&Visitor<'_>>,
-    decided: Decided,
+    decided: UserDecision,
     now: Timestamp,
 ) -> Result<Step, Refusal> {
     let asks = |prompt: Prompt| request.prompts.contains(&prompt);

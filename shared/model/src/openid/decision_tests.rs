@@ -4,13 +4,14 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::OauthClientId;
 
-use crate::openid::client::{Admitted, ClientType, OauthClient};
-use crate::openid::decision::{Decided, Step, Visitor, next};
+use crate::openid::client::{ClientType, Eligibility, OauthClient};
+use crate::openid::decision::{Step, UserDecision, Visitor, next};
 use crate::openid::grant::OauthGrant;
-use crate::openid::request::{AuthorizationError, AuthorizationRequest, Parameters, Prompt};
-use crate::openid::scope::Scopes;
+use crate::openid::parameters::Parameters;
+use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt};
 use crate::project::SessionSettings;
 use crate::project::signing_key::TokenAlgorithm;
+use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
@@ -34,7 +35,7 @@ fn client(is_first_party: bool, redirect_uri: &str) -> OauthClient {
         signing_algorithm: TokenAlgorithm::Es256,
         access_token_seconds: None,
         session_seconds: None,
-        admitted: Admitted::Everyone,
+        admitted: Eligibility::Everyone,
         secrets: Vec::new(),
         is_disabled: false,
         created_at: START,
@@ -68,12 +69,12 @@ struct Case<'a> {
     restricted: Option<RestrictedReason>,
     is_admitted: bool,
     granted: Option<&'a str>,
-    decided: Decided,
+    decided: UserDecision,
 }
 
 impl Default for Case<'_> {
     fn default() -> Self {
-        let decided = Decided::default();
+        let decided = UserDecision::default();
         Self {
             client: client(false, "https://notes.example.com/cb"),
             asks: "scope=openid",
@@ -102,8 +103,8 @@ impl Case<'_> {
 #[test]
 fn the_first_thing_that_is_missing_is_asked_for() {
     let web = || client(true, "https://notes.example.com/cb");
-    let allows = Decided { account: false, consent: true };
-    let chosen = Decided { account: true, consent: false };
+    let allows = UserDecision { account: false, consent: true };
+    let chosen = UserDecision { account: true, consent: false };
     for (case, expected) in [
         (Case::default(), Ok(Step::Consent)),
         (Case { decided: allows, ..Case::default() }, Ok(Step::Complete)),
@@ -146,7 +147,7 @@ fn whatever_needs_a_page_is_an_error_of_a_silent_request() {
     }
     let client = web();
     let silent = request(&client, "prompt=none", START);
-    let error = next(&silent, &client, None, Decided::default(), START).map_err(|refusal| refusal.error);
+    let error = next(&silent, &client, None, UserDecision::default(), START).map_err(|refusal| refusal.error);
     assert_eq!(error, Err(AuthorizationError::LoginRequired));
 }
 
@@ -157,7 +158,7 @@ fn who_has_signed_in_for_the_request_is_not_asked_again() {
         let request = request(&client, asks, START);
         let visitor = Visitor { user: &user, session: &session, restricted: None, is_admitted: true, grant: None };
         let later = after(START, SignedDuration::from_mins(5));
-        assert_eq!(next(&request, &client, Some(&visitor), Decided::default(), later), Ok(Step::Complete), "{asks}");
+        assert_eq!(next(&request, &client, Some(&visitor), UserDecision::default(), later), Ok(Step::Complete), "{asks}");
     }
 }
 
@@ -167,7 +168,7 @@ fn an_anonymous_user_signs_in_first() {
     let user = User { is_anonymous: true, ..user };
     let visitor = Visitor { user: &user, session: &session, restricted: None, is_admitted: true, grant: None };
     let step =
-        |asks: &str, visitor: Option<&Visitor<'_>>| next(&request(&client, asks, START), &client, visitor, Decided::default(), START);
+        |asks: &str, visitor: Option<&Visitor<'_>>| next(&request(&client, asks, START), &client, visitor, UserDecision::default(), START);
     assert_eq!(step("scope=openid", Some(&visitor)), Ok(Step::SignIn));
     assert_eq!((step("scope=openid", None), step("prompt=create", None)), (Ok(Step::SignIn), Ok(Step::SignUp)));
     assert_eq!(request(&client, "prompt=create", START).prompts, [Prompt::Create]);
@@ -178,6 +179,6 @@ fn an_impersonation_is_refused() {
     let (client, (user, session)) = (client(true, "https://notes.example.com/cb"), account());
     let session = Session { is_impersonation: true, ..session };
     let visitor = Visitor { user: &user, session: &session, restricted: None, is_admitted: true, grant: None };
-    let refused = next(&request(&client, "scope=openid", START), &client, Some(&visitor), Decided::default(), START);
+    let refused = next(&request(&client, "scope=openid", START), &client, Some(&visitor), UserDecision::default(), START);
     assert_eq!(refused.map_err(|refusal| refusal.error), Err(AuthorizationError::AccessDenied));
 }

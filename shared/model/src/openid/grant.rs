@@ -9,7 +9,7 @@ use uuid::Uuid;
 use wire::id::{OauthClientId, OauthGrantId, UserId};
 
 use crate::openid::client::OauthClient;
-use crate::openid::scope::Scopes;
+use crate::session::scope::Scopes;
 
 /// A grant.
 #[wire::sparse]
@@ -52,8 +52,8 @@ impl OauthGrant {
     }
 }
 
-/// Whether a session that names this serial still rests on the user's grant. A session of a client of
-/// the project itself needs none.
+/// Whether a session that names this serial still rests on the user's grant. A session of a client
+/// of the project itself needs none.
 pub fn is_granted(serial: Option<Uuid>, grant: Option<&OauthGrant>) -> bool {
     serial.is_none_or(|serial| grant.is_some_and(|grant| grant.serial == serial))
 }

@@ -1,7 +1,10 @@
 //! Sessions, each with a refresh token.
 
 pub mod cli;
+pub mod client;
 pub mod refresh_token;
+pub mod rotation;
+pub mod scope;
 mod second_factor;
 pub mod token;
 
@@ -12,9 +15,9 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{SessionId, UserId};
 
-use crate::openid::code::ClientSession;
 use crate::place::Place;
 use crate::project::SessionSettings;
+use crate::session::client::ClientSession;
 use crate::user::User;
 
 /// The longest lifetime of a session that a server may request: 367 days.

@@ -1,5 +1,5 @@
-//! Authorization codes: 64 hexadecimal digits. The first half is the user's id, so that code and user
-//! are read in one round trip; the second half is random.
+//! Authorization codes: 64 hexadecimal digits. The first half is the user's id, so that code and
+//! user are read in one round trip; the second half is random.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;

@@ -44,8 +44,8 @@ impl Store {
         self.get(&client_key(project, id)).await?.map(ClientRow::of).transpose()
     }
 
-    /// Up to `limit` clients of a project after `after`, in the order of their ids, and whether there
-    /// are more.
+    /// Up to `limit` clients of a project after `after`, in the order of their ids, and whether
+    /// there are more.
     pub async fn oauth_clients(
         &self,
         project: &ProjectId,

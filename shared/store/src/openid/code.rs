@@ -32,8 +32,9 @@ impl Store {
         self.get(&code_key(project, code)).await?.map(crate::table::entity).transpose()
     }
 
-    /// Redeems a code for a session, which the caller writes next; `false` if it was redeemed before.
-    /// If the session is never written, the code is used up nevertheless, and the user starts anew.
+    /// Redeems a code for a session, which the caller writes next; `false` if it was redeemed
+    /// before. If the session is never written, the code is used up nevertheless, and the user
+    /// starts anew.
     pub async fn redeem_client_code(&self, project: &ProjectId, code: &SecretString, session: SessionId) -> Result<bool, Error> {
         let redeem = Write::update(code_key(project, code), "SET d.session_id = :session")
             .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")

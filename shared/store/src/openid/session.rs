@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use model::openid::grant::OauthGrant;
-use model::openid::refresh::Rotation;
 use model::session::Session;
+use model::session::rotation::Rotation;
 use model::trail::Event;
 use wire::id::ProjectId;
 

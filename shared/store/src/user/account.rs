@@ -245,8 +245,8 @@ impl Store {
         }
     }
 
-    /// A user to delete, with as many memberships, sessions, remembered devices and grants as fit into one
-    /// transaction: one Query, which reads the user first.
+    /// A user to delete, with as many memberships, sessions, remembered devices and grants as fit
+    /// into one transaction: one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query_range(user_key(project, id).pk, "DEVICE#", "USER")

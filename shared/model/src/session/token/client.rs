@@ -1,10 +1,10 @@
-//! Tokens of the project's OAuth clients: access tokens (RFC 9068) and ID tokens (OpenID Connect Core
-//! §2).
+//! Tokens of the project's OAuth clients: access tokens (RFC 9068) and ID tokens (OpenID Connect
+//! Core §2).
 //!
 //! An access token of a client of the project itself has the project as its audience, like the
 //! tokens of the project's apps, and the API accepts it. Every other client's token is for the
-//! userinfo endpoint alone: services that verify the project's tokens must not take a stranger's for
-//! one of them.
+//! userinfo endpoint alone: services that verify the project's tokens must not take a stranger's
+//! for one of them.
 
 use std::time::Duration;
 
@@ -20,8 +20,8 @@ use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
 
 use super::rsa::NoUsableKey;
 use super::{Audience, Claims, Error, Signer, Subject, TYPE, is_access_token};
-use crate::openid::code::{ClientSession, acr};
-use crate::openid::scope::Scope;
+use crate::session::client::{ACR_MFA, ACR_SINGLE, ClientSession};
+use crate::session::scope::Scope;
 use crate::session::{Amr, Session};
 use crate::user::User;
 
@@ -35,8 +35,8 @@ pub fn userinfo_endpoint(issuer: &str) -> String {
     format!("{issuer}/oauth2/userinfo")
 }
 
-/// The payload of a client's access token: the claims of every access token, except that `client_id`
-/// and `aud` are the client's, and what the client may not know is left out.
+/// The payload of a client's access token: the claims of every access token, except that
+/// `client_id` and `aud` are the client's, and what the client may not know is left out.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]
@@ -114,7 +114,7 @@ impl UserClaims {
 
 /// The claims of a client's access token that are read back.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Presented {
+pub struct ClientTokenClaims {
     /// The user.
     pub sub: UserId,
     /// The session.
@@ -141,6 +141,11 @@ impl TokenType {
             Self::Id => "JWT".to_owned(),
         }
     }
+}
+
+/// The authentication context class (OpenID Connect Core §2).
+fn acr(amr: &[Amr]) -> &'static str {
+    if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
 }
 
 fn auth_time(session: &Session) -> i64 {
@@ -233,8 +238,8 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, &key).map_err(|_| NoUsableKey)
     }
 
-    /// The project of a client's access token, and the id of its RSA key if it may have one; nothing
-    /// is verified. `None` if it is no such token.
+    /// The project of a client's access token, and the id of its RSA key if it may have one;
+    /// nothing is verified. `None` if it is no such token.
     pub fn rsa_key_of(token: &str) -> Option<String> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         header.kid.filter(|_| header.alg == Algorithm::RS256)
@@ -242,7 +247,7 @@ impl Signer {
 
     /// Verifies an access token of one of this project's clients. If it is signed with an RSA key,
     /// the project's keys must be known.
-    pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<Presented, Error> {
+    pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
             return Err(Error::Unparsable);
@@ -260,7 +265,7 @@ impl Signer {
             Algorithm::RS256 => self.rsa.verifying(project, &kid, now),
             _ => None,
         };
-        let claims: Presented =
+        let claims: ClientTokenClaims =
             jsonwebtoken::decode(token, &key.ok_or(Error::Unparsable)?, &validation).map_err(|_| Error::Unparsable)?.claims;
         if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
     }

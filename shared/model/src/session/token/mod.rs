@@ -3,7 +3,6 @@
 pub mod client;
 mod keyring;
 pub mod machine;
-pub mod metadata;
 pub mod rsa;
 
 use std::time::Duration;

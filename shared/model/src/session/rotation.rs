@@ -1,10 +1,10 @@
 //! Refresh tokens of clients, which rotate (RFC 9700 §4.14.2): each use replaces the token.
 //!
-//! A token has 116 characters: the ids of the user and the session, each as 32 hexadecimal digits; 26
-//! characters that all tokens of the session share; and 26 that only this one has. The shared part
-//! is a secret, too, so whoever knows it once had a token of the session. A token with the right
-//! shared part and an outdated own part was therefore used twice, by the client and by a thief.
-//! Without that part, anybody who knows the session's id could end it.
+//! A token has 116 characters: the ids of the user and the session, each as 32 hexadecimal digits;
+//! 26 characters that all tokens of the session share; and 26 that only this one has. The shared
+//! part is a secret, too, so whoever knows it once had a token of the session. A token with the
+//! right shared part and an outdated own part was therefore used twice, by the client and by a
+//! thief. Without that part, anybody who knows the session's id could end it.
 //!
 //! For 30 seconds, a replaced token still gives the same successor: an answer may be lost, and two
 //! tabs may refresh at once.

@@ -4,11 +4,12 @@ use serde::Serialize;
 use strum::VariantNames as _;
 use utoipa::ToSchema;
 
-use super::client::{issuer, userinfo_endpoint};
-use crate::openid::request::{ACR_MFA, ACR_SINGLE, Prompt, ResponseMode};
-use crate::openid::scope::Scope;
+use crate::openid::request::{Prompt, ResponseMode};
 use crate::project::Project;
 use crate::project::signing_key::{RsaKeys, TokenAlgorithm};
+use crate::session::client::{ACR_MFA, ACR_SINGLE};
+use crate::session::scope::Scope;
+use crate::session::token::client::{issuer, userinfo_endpoint};
 
 /// The languages of the hosted pages.
 const LANGUAGES: [&str; 2] = ["en", "de"];
