@@ -18,7 +18,6 @@ use flows::{App, limits};
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 use model::session::rotation::RefreshToken;
-use model::trail::{self, Actor};
 use secrecy::SecretString;
 use store::record;
 use utoipa::ToSchema;
@@ -104,7 +103,7 @@ async fn redeem(
     };
     let proved = proof::prove(app, project, presented, redemption.keys(project, presented.client), &caller.place).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
-    record::by(&proved.project, trail::Access::Client, Actor::Anonymous, None);
+    record::on(&proved.project);
     Ok(Box::pin(redemption.redeem(scope, &proved.client, proved.items)).await?)
 }
 
@@ -119,7 +118,7 @@ async fn renew(
     let keys = token.as_ref().map(|token| refresh::keys(project, presented.client, token)).unwrap_or_default();
     let proved = proof::prove(app, project, presented, keys, &caller.place).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
-    record::by(&proved.project, trail::Access::Client, Actor::Anonymous, None);
+    record::on(&proved.project);
     let Some(token) = token else {
         limits::unknown_token(app, project, &caller.place).await?;
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());

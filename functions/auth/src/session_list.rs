@@ -35,7 +35,7 @@ pub const ROUTE: Route = Route::get("auth-session-list", "/api/v1/auth/sessions"
 pub struct ListQuery {
     /// A user's id, or `me`. Default: `me`; required with server access.
     user_id: Option<UserRef>,
-    /// 1 to 100. Default: 50.
+    /// 1 to 100. Default: 50. A page may have fewer sessions.
     limit: Option<Limit<50, 100>>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
@@ -71,9 +71,7 @@ pub async fn handle(
     let limit = page::limit(query.limit, &ROUTE)?;
     let user_id = access.named_user(query.user_id, &ROUTE)?;
     let project = &access.project.id;
-    let grants = async { Ok::<_, Error>(app.store.oauth_grants(project, user_id).await?) };
-    let (user, grants) = futures_util::try_join!(read(&access, user_id), grants)?;
-    let user = user.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
+    let user = read(&access, user_id).await?.ok_or_else(|| KnownError::UserIdDoesNotExist { user_id: user_id.to_string() })?.user;
     let cursors = Cursors::of(&access, format_args!("sessions/{user_id}"));
     let start = cursors.position(query.cursor.as_deref())?;
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
@@ -82,7 +80,13 @@ pub async fn handle(
     let shown = |session: &Session| {
         rests(session) && session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation)
     };
-    let page = app.store.sessions(project, user_id, start, limit, shown).await?;
+    let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
+    // Sessions of OAuth clients end with their grant, which another item shows.
+    if page.sessions.iter().any(|session| session.client.is_some()) {
+        let grants = app.store.oauth_grants(project, user_id).await?;
+        let is_granted = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
+        page.sessions.retain(|session| session.client.as_deref().is_none_or(is_granted));
+    }
     let current = access.user.as_ref().map(|own| own.session.id);
     let next_cursor = cursors.next(page.next.as_ref())?;
     Ok(Json(Page::new(page.sessions.into_iter().map(|session| view(session, current)).collect(), next_cursor)))

@@ -7,7 +7,7 @@
 //! proved, an error stays here: the redirect URI may be an attacker's.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -27,6 +27,7 @@ pub const ROUTE: Route = Route::post("openid-authorization-begin", "/api/v1/auth
     .summary("Checks the authorization request of an OAuth client")
     .limit(Limit::Authorize)
     .leaves_no_trail("nobody has decided anything yet")
+    .reads(&[NamedItem::RequestingClient])
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::AuthorizationRequestInvalid]);
 
@@ -60,7 +61,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<NewAuthori
 async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> Result<BegunAuthorization, Error> {
     let (project, now): (&Project, _) = (&access.project, app.clock.now());
     let id = parameters.client_id().map_err(unproven)?;
-    let Some(row) = app.store.oauth_client(&project.id, id).await? else {
+    let Some(row) = access.prefetched.oauth_client(&project.id, id).await? else {
         // Counted, so that ids cannot be tried one after another.
         unproved(app, Some(&project.id), &access.place).await?;
         return Err(unknown_client().into());

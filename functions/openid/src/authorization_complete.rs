@@ -3,7 +3,7 @@
 //! has the URL that takes the code to the client.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
-use api::http::{Admission, Json, Route};
+use api::http::{Admission, Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -28,6 +28,7 @@ use wire::clock::after;
 pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/auth/oauth2/authorizations/complete")
     .summary("Goes on with the authorization request of an OAuth client")
     .admits(Admission::Restricted)
+    .reads(&[NamedItem::AuthorizationRequest])
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::AuthorizationRequestExpired]);
 
@@ -99,7 +100,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Authorizat
         let refusal = Refusal::new(AuthorizationError::AccessDenied, "the user refused");
         (Step::Complete, Some(request.back.refuse(&issuer, &refusal)))
     } else {
-        let settled = optimistic!(|_| { settle(&access, &request, &client, decided).await })?;
+        let settled = optimistic!(|attempt| { settle(&access, &request, &client, decided, attempt).await })?;
         match settled {
             Progress::Step(step) => (step, None),
             Progress::Code(code) => (Step::Complete, Some(request.back.answer(&issuer, &[("code", &code)]))),
@@ -136,7 +137,7 @@ async fn opened(access: &Access<Client>, name: &str) -> Result<(AuthorizationReq
     let app: &App = &access.app;
     let expired = || Error::from(KnownError::AuthorizationRequestExpired);
     let found = match RequestName::parse(name) {
-        Some(name) => app.store.client_request(&access.project.id, &name).await?,
+        Some(name) => access.prefetched.client_request(&access.project.id, &name).await?,
         None => None,
     };
     let Some((request, client)) = found else {
@@ -160,13 +161,14 @@ async fn settle(
     request: &AuthorizationRequest,
     client: &OauthClient,
     decided: UserDecision,
+    attempt: u32,
 ) -> Result<Progress, Error> {
     let (app, project, now) = (&access.app, &access.project, access.app.clock.now());
     let Some(current) = &access.user else {
         return Ok(next(request, client, None, decided, now).map_or_else(Progress::Refused, Progress::Step));
     };
     let user = &current.row.user;
-    let grant = if client.is_first_party { None } else { app.store.oauth_grant(&project.id, user.id, client.id).await? };
+    let grant = if client.is_first_party { None } else { access.table(attempt).oauth_grant(&project.id, user.id, client.id).await? };
     let visitor = Visitor {
         user,
         session: &current.session,

@@ -40,7 +40,7 @@ const ENDS: [(&str, u16, &str); 10] = [
 ];
 
 /// Client operations other than GET that stay open to users restricted by an administrator.
-const OPEN_TO_RESTRICTED: [&str; 17] = [
+const OPEN_TO_RESTRICTED: [&str; 18] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
     "auth-otp-check-sign-in-code",
@@ -53,6 +53,7 @@ const OPEN_TO_RESTRICTED: [&str; 17] = [
     "auth-password-sign-in",
     "auth-session-delete-current",
     "auth-session-refresh",
+    "openid-authorization-complete",
     "teams-invitation-accept",
     "teams-invitation-check-code",
     "teams-invitation-details",
@@ -232,8 +233,8 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.rows(), before, "{}", operation.route.name);
         }
     }
-    // Still allowed: signing out, requests that also work without a token, and accepting an
-    // invitation, which has its own error for restricted users.
+    // Still allowed: signing out, requests that also work without a token, and two that have their
+    // own answers for restricted users: accepting an invitation, and signing in to a client.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 

@@ -15,6 +15,7 @@ use model::session::{Amr, Session};
 use model::sign_in::authorization::challenge;
 use model::user::User;
 use store::openid::grant;
+use store::openid::session::begin;
 use support::TestApp;
 use uuid::Uuid;
 use wire::clock::after;
@@ -88,7 +89,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
         rotation: Some(rotation),
     };
     let of_client = Session { id, client: Some(Box::new(own.clone())), amr: vec![Amr::Pwd], ..session.clone() };
-    store.begin_client_session(project, &of_client).await.unwrap();
+    store.transact([begin(project, &of_client).unwrap()]).await.unwrap();
     let subject = Subject::of(user, project, &model::project::ProjectConfig::default(), &of_client);
     let claims = app.app.signer.client_claims(&subject, &of_client, &own, Uuid::from_u128(1), now, app.app.settings.access_token_life);
     app.app.signer.sign_claims(project, TokenType::Access, &claims)

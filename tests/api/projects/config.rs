@@ -100,7 +100,7 @@ async fn sign_up_rules_can_be_set_and_are_enforced() {
 async fn account_notices_can_be_disabled_individually() {
     let app = TestApp::start().await;
     let (admin, ada) = (app.admin(), verified(&app, "ada@example.com").await);
-    let all = json!({ "newSignIn": false, "password": true, "signInAddress": true, "authenticatorApp": true, "providerAccount": true, "apiKey": true, "passkey": true });
+    let all = json!({ "newSignIn": false, "password": true, "signInAddress": true, "authenticatorApp": true, "providerAccount": true, "apiKey": true, "oauthClient": true, "passkey": true });
     assert_eq!(read(&admin, CONFIG).await["emails"]["notices"], all);
     assert_done(&patch(&admin, "branch", json!({ "emails.notices.authenticatorApp": false, "emails.notices.newSignIn": true })).await);
     let settings = admin.get(INTERNAL).await.json()["config"].clone();

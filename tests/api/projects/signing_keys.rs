@@ -131,7 +131,7 @@ async fn a_standard_verifier_finds_the_rsa_key_in_the_key_set() {
     let claims = jsonwebtoken::decode::<Value>(&ada.access_token, &key, &rules).unwrap().claims;
     assert_eq!(claims["sub"], json!(ada.user_id));
     let metadata = app.anonymous().get(&format!("/api/v1/projects/{project}/.well-known/openid-configuration")).await.json();
-    assert_eq!(metadata["id_token_signing_alg_values_supported"], json!(["RS256"]));
+    assert_eq!(metadata["id_token_signing_alg_values_supported"], json!(["ES256", "RS256"]));
 }
 
 #[tokio::test]

@@ -16,12 +16,13 @@ use crate::audit::chain::check;
 use crate::events::{PROJECT, World, events};
 
 /// The operations whose events begin a session, or create or redeem a code.
-const CARRYING: [&str; 13] = [
+const CARRYING: [&str; 14] = [
     "auth-anonymous-sign-up",
     "auth-cli-poll",
     "auth-mfa-sign-in",
     "auth-not-me",
     "auth-oauth-apple-native",
+    "auth-oauth-client-token",
     "auth-otp-send-sign-in-code",
     "auth-otp-sign-in",
     "auth-passkey-sign-in",

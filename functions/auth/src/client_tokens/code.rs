@@ -1,10 +1,7 @@
 //! Redeems authorization codes. A code belongs to one client, redirect URI and PKCE challenge, and
 //! works once. One that is used again was stolen: the session that it started ends (RFC 6749
-//! §4.1.2).
-//!
-//! Redeeming and starting the session are two writes instead of a transaction, which would cost
-//! twice as much: if the second one is never made, the user starts anew, and whatever changed in
-//! between (credentials, the grant) ends the session in its first use.
+//! §4.1.2). Whatever changes while a code is redeemed (credentials, the grant) ends the session at
+//! its first use.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -78,14 +75,13 @@ impl Redemption {
         if !lives {
             return Err(invalid());
         }
-        if !app.store.redeem_client_code(&project.id, &self.code, session.id).await? {
+        if !app.store.redeem_client_code(&project.id, &self.code, &session).await? {
             let taken = app.store.client_code(&project.id, &self.code).await?.and_then(|code| code.session_id);
             return match taken {
                 Some(session) => self.replayed(scope, &stored, session).await,
                 None => Err(invalid()),
             };
         }
-        app.store.begin_client_session(&project.id, &session).await?;
         let issue = Issue { scope, client, user: &row.user, session: &session, nonce: stored.nonce, narrowed: None };
         issue.tokens(token.map(|token| token.text().expose_secret().to_owned())).await
     }

@@ -52,6 +52,12 @@ pub enum NamedItem {
     PasskeyUser,
     /// The challenge and the user of the passkey response in the field `passkey`.
     PasskeyProof,
+    /// The OAuth client named in the field `parameters`, which has the parameters of an
+    /// authorization request.
+    RequestingClient,
+    /// The authorization request named in the field `request`, its client, and what the signed-in
+    /// user has granted to that client.
+    AuthorizationRequest,
 }
 
 /// Whether an operation records its changes in the trail.

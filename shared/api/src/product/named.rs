@@ -10,6 +10,9 @@ use http::request::Parts;
 use model::code::Code;
 use model::email::Email;
 use model::email::any::AnyEmail;
+use model::openid::grant::OauthGrant;
+use model::openid::parameters::Parameters;
+use model::openid::request::RequestName;
 use model::owned_key::text::KeyText;
 use model::passkey::ceremony::claimed_user;
 use model::profile_image;
@@ -21,6 +24,7 @@ use store::Key;
 use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
 use store::keys::{project_key, team_key, user_key};
+use store::openid::{client_key, grant_key, request_key};
 use store::outbox::entry_key;
 use store::owned_key::owner_key;
 use store::passkey::challenge_key;
@@ -77,6 +81,14 @@ impl Names<'_> {
                 let code = proof.get("code").and_then(|code| Code::parse(code.as_str()?).ok());
                 let challenge = code.map(|code| challenge_key(project, Ceremony::Authentication, &code));
                 challenge.into_iter().chain(passkey_user(proof).map(|user| user_key(project, user))).collect()
+            }),
+            NamedItem::RequestingClient => {
+                let client = self.text("parameters").and_then(|text| Parameters::parse(&text).client_id().ok());
+                client.map(|client| vec![client_key(project, client)])
+            }
+            NamedItem::AuthorizationRequest => self.text("request").and_then(|text| RequestName::parse(&text)).map(|name| {
+                let grant = self.claims.map(|claims| grant_key(project, claims.sub, OauthGrant::id(name.client_id)));
+                [request_key(project, &name), client_key(project, name.client_id)].into_iter().chain(grant).collect()
             }),
         };
         keys.unwrap_or_default()

@@ -3,10 +3,12 @@
 
 use crypto::digest::Digest;
 use model::openid::code::{CODE_MEMORY, ClientCode};
+use model::session::Session;
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::clock::after;
-use wire::id::{ProjectId, SessionId};
+use wire::id::ProjectId;
 
+use crate::openid::session::begin;
 use crate::table::{Error, Key, Store, Write, is_made, string};
 
 /// The key of a code.
@@ -32,13 +34,11 @@ impl Store {
         self.get(&code_key(project, code)).await?.map(crate::table::entity).transpose()
     }
 
-    /// Redeems a code for a session, which the caller writes next; `false` if it was redeemed
-    /// before. If the session is never written, the code is used up nevertheless, and the user
-    /// starts anew.
-    pub async fn redeem_client_code(&self, project: &ProjectId, code: &SecretString, session: SessionId) -> Result<bool, Error> {
+    /// Redeems a code for a new session; `false` if it was redeemed before.
+    pub async fn redeem_client_code(&self, project: &ProjectId, code: &SecretString, session: &Session) -> Result<bool, Error> {
         let redeem = Write::update(code_key(project, code), "SET d.session_id = :session")
             .on("attribute_exists(pk) AND attribute_not_exists(d.session_id)")
-            .value(":session", string(session.to_string()));
-        is_made(self.write_unrecorded(redeem).await)
+            .value(":session", string(session.id.to_string()));
+        is_made(self.transact([begin(project, session)?, redeem]).await)
     }
 }

@@ -6,7 +6,7 @@
 //! | number of clients | `P#<P>` | `OAUTHCLIENTS` | 1 unit more to create or delete a client |
 //! | grant | `U#<P>#<user>` | `GRANT#<id>` | the id follows from the client; one Query lists a user's grants |
 //! | authorization request of a client | `N#<P>#<digest of the name>` | `REQUEST` | 1 unit for each KB to write; expires by TTL |
-//! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, 1 to redeem; expires by TTL |
+//! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, and 2 to redeem, with the session; expires by TTL |
 //!
 //! A session of a client is an item like any session ([`crate::session`]), with the state of its
 //! refresh token. To end a grant is one write: its sessions name the grant's serial, and are dead
@@ -21,3 +21,4 @@ pub mod session;
 pub use client::{ClientRow, client_key};
 pub use code::code_key;
 pub use grant::grant_key;
+pub use request::request_key;

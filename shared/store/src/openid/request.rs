@@ -1,16 +1,17 @@
 //! Authorization requests of clients. They expire by TTL an hour after they were made.
 
 use crypto::digest::Digest;
+use futures_util::future::try_join;
 use model::openid::client::OauthClient;
 use model::openid::request::{AuthorizationRequest, LIFE, RequestName};
 use secrecy::ExposeSecret as _;
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::openid::client_key;
-use crate::table::{Error, Key, Store, Write};
+use crate::table::{Error, Key, Store, Write, entity};
 
-fn request_key(project: &ProjectId, name: &RequestName) -> Key {
+/// The key of a request.
+pub fn request_key(project: &ProjectId, name: &RequestName) -> Key {
     Key::new(format!("N#{project}#{}", Digest::of(name.text().expose_secret())), "REQUEST")
 }
 
@@ -27,9 +28,8 @@ impl Store {
         project: &ProjectId,
         name: &RequestName,
     ) -> Result<Option<(AuthorizationRequest, OauthClient)>, Error> {
-        let key = request_key(project, name);
-        let mut items = self.get_many([key.clone(), client_key(project, name.client_id)]).await?;
-        let (request, client) = (items.entity::<AuthorizationRequest>(&key)?, items.oauth_client(project, name.client_id)?);
-        Ok(request.zip(client).filter(|(request, client)| request.client_id == client.id))
+        let (request, client) = try_join(self.get(&request_key(project, name)), self.oauth_client(project, name.client_id)).await?;
+        let request: Option<AuthorizationRequest> = request.map(entity).transpose()?;
+        Ok(request.zip(client.map(|row| row.client)).filter(|(request, client)| request.client_id == client.id))
     }
 }

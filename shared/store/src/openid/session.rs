@@ -11,6 +11,12 @@ use crate::openid::grant_key;
 use crate::session::{listed, session_key};
 use crate::table::{CARRIED, Error, Label, Store, Write, integer, is_made, string};
 
+/// Writes a session of a client.
+pub fn begin(project: &ProjectId, session: &Session) -> Result<Write, Error> {
+    let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
+    Ok(listed(write, project, session.id).begins(session))
+}
+
 /// Ends a session whose refresh token was stolen, with everything that rests on the same grant;
 /// fails, as [`Label::Code`], if it has ended already.
 pub fn end(project: &ProjectId, session: &Session) -> Write {
@@ -26,12 +32,6 @@ pub fn end(project: &ProjectId, session: &Session) -> Write {
 }
 
 impl Store {
-    /// Writes a session that a client's code has started.
-    pub async fn begin_client_session(&self, project: &ProjectId, session: &Session) -> Result<(), Error> {
-        let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
-        self.write(listed(write, project, session.id).begins(session)).await
-    }
-
     /// Replaces the refresh token of a session, and records its use at `now`; `false` if another
     /// request has replaced the token since `before` was read, or the session has ended.
     pub async fn rotate(
