@@ -74,6 +74,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("A", "CODE", Expires),
     ("A", "CLIENT", Expires),
     ("N", "REQUEST", Expires),
+    ("N", "PUSHED", Expires),
     ("P", "OAUTHCLIENT", Lasts),
     ("P", "OAUTHCLIENTS", Lasts),
     ("S", "STATE", Expires),

@@ -86,12 +86,14 @@ fn a_distribution_caches_no_errors() {
 
 /// Operations without an access level, which do not verify access tokens but need the secret for
 /// another purpose.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 18] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 20] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
     ("auth-oauth-callback", "opens the verifier of the flow"),
     ("auth-oauth-callback-form", "opens the verifier of the flow"),
+    ("auth-oauth-client-introspect", "verifies access tokens of clients"),
+    ("auth-oauth-client-revoke", "verifies access tokens of clients"),
     ("auth-oauth-client-token", "signs tokens, and seals refresh tokens"),
     ("auth-oauth-token", "signs access tokens"),
     ("hosted-account-show", "calls operations that verify access tokens"),

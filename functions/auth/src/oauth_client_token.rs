@@ -18,7 +18,6 @@ use flows::{App, limits};
 use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 use model::session::rotation::RefreshToken;
-use secrecy::SecretString;
 use store::record;
 use utoipa::ToSchema;
 use wire::id::{OauthClientId, ProjectId};
@@ -39,7 +38,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-token", "/api/v1/project
     .errors(&[
         ErrorCode::InvalidOauthClientIdOrSecret,
         ErrorCode::InvalidAuthorizationCode,
-        ErrorCode::RefreshTokenNotFoundOrExpired,
+        ErrorCode::OauthGrantInvalid,
+        ErrorCode::OauthGrantTypeNotAllowed,
         ErrorCode::OauthScopeNotGranted,
     ]);
 
@@ -80,12 +80,12 @@ pub async fn handle(
         return exchange(&app, &caller, body.of_project()?, ROUTE).await.map(AnyTokens::Project);
     }
     let client = OauthClientId::parse(&body.client_id).map_err(|_| invalid())?;
-    let secret = body.client_secret.as_ref().filter(|secret| !secret.is_empty());
-    let presented = ClientCredentials { client, secret: secret.map(|secret| SecretString::from(secret.clone())) };
+    let presented = ClientCredentials::new(client, body.client_secret.as_deref());
     match body.grant_type.parse() {
         Ok(TokenGrant::AuthorizationCode) => redeem(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
         Ok(TokenGrant::RefreshToken) => renew(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
-        Ok(TokenGrant::ClientCredentials | TokenGrant::DeviceCode) | Err(_) => Err(TokenError::UnsupportedGrantType(ROUTE)),
+        Ok(TokenGrant::ClientCredentials | TokenGrant::DeviceCode) => Err(KnownError::OauthGrantTypeNotAllowed.into()),
+        Err(_) => Err(TokenError::UnsupportedGrantType(ROUTE)),
     }
 }
 
@@ -101,7 +101,7 @@ async fn redeem(
         redirect_uri: body.redirect_uri.clone(),
         verifier: body.code_verifier.clone().map(Into::into),
     };
-    let proved = proof::prove(app, project, presented, redemption.keys(project, presented.client), &caller.place).await?;
+    let proved = proof::prove(app, project, presented, redemption.keys(project, presented.client), (Limit::Token, &caller.place)).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
     record::on(&proved.project);
     Ok(Box::pin(redemption.redeem(scope, &proved.client, proved.items)).await?)
@@ -116,12 +116,12 @@ async fn renew(
 ) -> Result<ClientTokens, TokenError> {
     let token = RefreshToken::parse(&required("refresh_token", body.refresh_token.as_ref())?);
     let keys = token.as_ref().map(|token| refresh::keys(project, presented.client, token)).unwrap_or_default();
-    let proved = proof::prove(app, project, presented, keys, &caller.place).await?;
+    let proved = proof::prove(app, project, presented, keys, (Limit::Token, &caller.place)).await?;
     let scope = Scope { app, project: &proved.project, place: &caller.place };
     record::on(&proved.project);
     let Some(token) = token else {
         limits::unknown_token(app, project, &caller.place).await?;
-        return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
+        return Err(KnownError::OauthGrantInvalid.into());
     };
     Ok(Box::pin(refresh::refresh(scope, &proved.client, proved.items, token, body.scope.as_deref())).await?)
 }

@@ -75,17 +75,13 @@ pub async fn handle(
     let cursors = Cursors::of(&access, format_args!("sessions/{user_id}"));
     let start = cursors.position(query.cursor.as_deref())?;
     let (now, settings) = (app.clock.now(), &access.project.config.sessions);
-    let is_granted = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
-    let rests = |session: &Session| session.client.as_deref().is_none_or(is_granted);
-    let shown = |session: &Session| {
-        rests(session) && session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation)
-    };
+    let shown = |session: &Session| session.is_live(&user, settings, now) && (access.level == Level::Admin || !session.is_impersonation);
     let mut page = app.store.sessions(project, user_id, start, limit, shown).await?;
     // Sessions of OAuth clients end with their grant, which another item shows.
     if page.sessions.iter().any(|session| session.client.is_some()) {
         let grants = app.store.oauth_grants(project, user_id).await?;
-        let is_granted = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
-        page.sessions.retain(|session| session.client.as_deref().is_none_or(is_granted));
+        let rests = |client: &ClientSession| is_granted(client.grant, grants.iter().find(|grant| grant.client_id == client.id));
+        page.sessions.retain(|session| session.client.as_deref().is_none_or(rests));
     }
     let current = access.user.as_ref().map(|own| own.session.id);
     let next_cursor = cursors.next(page.next.as_ref())?;

@@ -4,6 +4,7 @@ use api::http::Route;
 use api::http::TableAction::BatchGetItem;
 use auth_functions::{mfa_device_list, session_list, session_refresh};
 use keys_functions::user_key_list;
+use openid_functions::grant_list;
 use teams_functions::{invitation_list, team_list};
 use users_functions::me_activity;
 
@@ -12,6 +13,7 @@ use crate::answer::Answer;
 use crate::visit::account::AccountVisit;
 
 const CALLS: &[Route] = &[
+    grant_list::ROUTE,
     invitation_list::ROUTE,
     me_activity::ROUTE,
     mfa_device_list::ROUTE,

@@ -9,6 +9,7 @@ use auth_functions::{
     session_reauthenticate, session_refresh,
 };
 use keys_functions::{user_key_create, user_key_list, user_key_update};
+use openid_functions::{grant_delete, grant_list};
 use teams_functions::{invitation_accept_by_id, invitation_list, membership_delete, team_create, team_list};
 use users_functions::{
     contact_channel_create, contact_channel_delete, contact_channel_send_code, contact_channel_update, me_activity, me_delete, me_read,
@@ -20,6 +21,8 @@ use crate::answer::Answer;
 use crate::visit::account::AccountVisit;
 
 const CALLS: &[Route] = &[
+    grant_delete::ROUTE,
+    grant_list::ROUTE,
     contact_channel_create::ROUTE,
     contact_channel_delete::ROUTE,
     contact_channel_send_code::ROUTE,

@@ -15,6 +15,8 @@ pub mod account_submit;
 mod answer;
 pub mod authorization_show;
 pub mod authorization_submit;
+pub mod logout_show;
+pub mod logout_submit;
 pub mod page_show;
 pub mod page_submit;
 mod pages;
@@ -29,6 +31,8 @@ pub fn operations(register: &mut impl Register) {
     register.operation(account_submit::ROUTE, account_submit::handle);
     register.operation(authorization_show::ROUTE, authorization_show::handle);
     register.operation(authorization_submit::ROUTE, authorization_submit::handle);
+    register.operation(logout_show::ROUTE, logout_show::handle);
+    register.operation(logout_submit::ROUTE, logout_submit::handle);
     register.operation(page_show::ROUTE, page_show::handle);
     register.operation(page_submit::ROUTE, page_submit::handle);
 }

@@ -2,23 +2,26 @@
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;
-use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token, session_delete};
-use openid_functions::authorization_complete;
+use auth_functions::{cli_complete, oauth_authorize, oauth_cross_domain, oauth_token, session_delete, session_delete_current};
+use openid_functions::{authorization_complete, logout_begin};
 use teams_functions::invitation_details;
 
 use crate::answer::Answer;
 use crate::pages;
 use crate::visit::Visit;
 
-/// A page reads, except that the end of a provider's flow begins a session.
+/// A page reads, except that the end of a provider's flow begins a session, and that a client may
+/// sign its user out.
 const CALLS: &[Route] = &[
     authorization_complete::ROUTE,
     cli_complete::ROUTE,
     invitation_details::ROUTE,
+    logout_begin::ROUTE,
     oauth_authorize::ROUTE,
     oauth_cross_domain::ROUTE,
     oauth_token::ROUTE,
     session_delete::ROUTE,
+    session_delete_current::ROUTE,
 ];
 
 pub const ROUTE: Route =

@@ -4,9 +4,9 @@ use api::http::Route;
 use api::http::TableAction::BatchGetItem;
 use auth_functions::{
     cli_complete, mfa_sign_in, oauth_authorize, oauth_cross_domain, otp_send_sign_in_code, otp_sign_in, passkey_initiate_authentication,
-    passkey_sign_in, password_reset, password_send_reset_code, password_sign_in, password_sign_up, session_delete_current,
+    passkey_sign_in, password_reset, password_send_reset_code, password_sign_in, password_sign_up, session_delete, session_delete_current,
 };
-use openid_functions::authorization_complete;
+use openid_functions::{authorization_complete, logout_begin};
 use teams_functions::{invitation_accept, invitation_details};
 use users_functions::{contact_channel_send_own_code, contact_channel_verify};
 
@@ -21,6 +21,7 @@ const CALLS: &[Route] = &[
     contact_channel_verify::ROUTE,
     invitation_accept::ROUTE,
     invitation_details::ROUTE,
+    logout_begin::ROUTE,
     mfa_sign_in::ROUTE,
     oauth_authorize::ROUTE,
     oauth_cross_domain::ROUTE,
@@ -32,6 +33,7 @@ const CALLS: &[Route] = &[
     password_send_reset_code::ROUTE,
     password_sign_in::ROUTE,
     password_sign_up::ROUTE,
+    session_delete::ROUTE,
     session_delete_current::ROUTE,
 ];
 

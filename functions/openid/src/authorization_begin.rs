@@ -11,21 +11,24 @@ use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
-use flows::limits::unproved;
+use flows::limits::{self, unproved};
+use flows::{App, signing_keys};
 use model::limit::Limit;
+use model::openid::client::OauthClient;
 use model::openid::parameters::{MAX_QUERY, Parameters};
-use model::openid::request::{Redirection, Refusal, RequestName};
+use model::openid::request::{AuthorizationError, AuthorizationRequest, PUSHED_LIFE, Redirection, Refusal, RequestName};
 use model::project::Project;
 use model::session::token::client::issuer;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 use utoipa::ToSchema;
+use wire::clock::after;
+use wire::id::UserId;
 use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("openid-authorization-begin", "/api/v1/auth/oauth2/authorizations")
     .summary("Checks the authorization request of an OAuth client")
-    .limit(Limit::Authorize)
+    .limit(Limit::OauthClient)
     .leaves_no_trail("nobody has decided anything yet")
     .reads(&[NamedItem::RequestingClient])
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
@@ -70,18 +73,52 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
     if client.is_disabled {
         return Err(unknown_client().into());
     }
+    if let Some(name) = parameters.pushed().map_err(unproven)? {
+        return pushed(app, access, &client, &name).await;
+    }
     let back = parameters.return_path(&client).map_err(unproven)?;
-    Ok(match parameters.request(&client, back.clone(), now) {
-        Ok(request) => {
-            let name = RequestName::draw(&app.entropy, client.id);
-            app.store.begin_client_request(&project.id, &name, &request).await?;
-            BegunAuthorization { request: Some(name.text().expose_secret().to_owned()), redirection: None }
-        }
+    let hinted = hinted(access, parameters, &client).await?;
+    let request = parameters.request(&client, back.clone(), now);
+    match request.and_then(|request| Ok(AuthorizationRequest { hinted: hinted?, ..request })) {
+        Ok(request) => stored(app, project, &request).await,
         Err(refusal) => {
             let redirection = back.refuse(&issuer(&app.settings.api_url, &project.id), &refusal);
-            BegunAuthorization { request: None, redirection: Some(redirection) }
+            Ok(BegunAuthorization { request: None, redirection: Some(redirection) })
         }
-    })
+    }
+}
+
+/// The user of the ID token that the client sends as a hint (OpenID Connect Core §3.1.2.1), which
+/// may have expired.
+async fn hinted(access: &Access<Client>, parameters: &Parameters, client: &OauthClient) -> Result<Result<Option<UserId>, Refusal>, Error> {
+    let token = match parameters.id_token_hint() {
+        Ok(Some(token)) => token,
+        Ok(None) => return Ok(Ok(None)),
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (app, project) = (&access.app, &access.project.id);
+    signing_keys::learn_for(app, project, token).await?;
+    let hint = app.signer.verify_hint(token, project, app.clock.now()).ok().filter(|hint| hint.aud == client.id);
+    Ok(hint.map(|hint| Some(hint.sub)).ok_or_else(|| Refusal::invalid("id_token_hint is no ID token of this client")))
+}
+
+/// Goes on with a request that the client has pushed.
+async fn pushed(app: &App, access: &Access<Client>, client: &OauthClient, name: &RequestName) -> Result<BegunAuthorization, Error> {
+    let (project, now) = (&access.project, app.clock.now());
+    let invalid = || unproven(Refusal::new(AuthorizationError::InvalidRequestUri, "request_uri was used before, or is too old"));
+    let found = if name.client_id == client.id { app.store.take_pushed_request(&project.id, name).await? } else { None };
+    let Some(request) = found else {
+        limits::unknown_token(app, &project.id, &access.place).await?;
+        return Err(invalid().into());
+    };
+    let lives = now < after(request.began_at, PUSHED_LIFE) && client.may_return_to(&request.back.redirect_uri);
+    if lives { stored(app, project, &AuthorizationRequest { began_at: now, ..request }).await } else { Err(invalid().into()) }
+}
+
+async fn stored(app: &App, project: &Project, request: &AuthorizationRequest) -> Result<BegunAuthorization, Error> {
+    let name = RequestName::draw(&app.entropy, request.client_id);
+    app.store.begin_client_request(&project.id, &name, request).await?;
+    Ok(BegunAuthorization { request: Some(name.text().expose_secret().to_owned()), redirection: None })
 }
 
 fn unproven(refusal: Refusal) -> KnownError {

@@ -4,33 +4,34 @@
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Admission, Json, NamedItem, Route};
+use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::{App, limits};
-use model::openid::client::{Eligibility, OauthClient};
+use flows::{App, limits, openid};
+use http::HeaderMap;
+use model::openid::client::OauthClient;
 use model::openid::code::{CODE_LIFE, ClientCode};
 use model::openid::decision::{Step, UserDecision, Visitor, next};
-use model::openid::grant::OauthGrant;
+use model::openid::grant::{NewGrant, OauthGrant};
 use model::openid::request::{AuthorizationError, AuthorizationRequest, Redirection, Refusal, RequestName};
-use model::permission::{PermissionId, Scope};
 use model::session::scope::Scopes;
 use model::session::token::client::issuer;
 use model::sign_in::user_code;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use store::openid::grant as stored_grant;
-use store::team::membership::member_key;
 use store::{optimistic, session, user};
 use utoipa::ToSchema;
 use wire::clock::after;
+use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("openid-authorization-complete", "/api/v1/auth/oauth2/authorizations/complete")
     .summary("Goes on with the authorization request of an OAuth client")
     .admits(Admission::Restricted)
-    .reads(&[NamedItem::AuthorizationRequest])
+    .reads(&[NamedItem::AuthorizationRequest, NamedItem::RefreshTokenHeader])
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
-    .errors(&[ErrorCode::AuthorizationRequestExpired]);
+    .errors(&[ErrorCode::AuthorizationRequestExpired, ErrorCode::CrossDomainSessionMismatch]);
 
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
@@ -67,6 +68,9 @@ pub struct Authorization {
     /// Where the user returns to: a host, or the scheme of a native app.
     #[schema(example = "notes.example.com")]
     returns_to: String,
+    /// Whether the redirect URI proves which program receives the code. If not, the user is asked
+    /// every time.
+    proves_client: bool,
     /// The origin of the redirect URI, for a page's content security policy.
     form_target: String,
     /// Who the user probably is.
@@ -92,7 +96,12 @@ pub struct AskingClient {
     is_first_party: bool,
 }
 
-pub async fn handle(access: Access<Client>, Input { body, .. }: Input<AuthorizationDecision>) -> Result<Json<Authorization>, Error> {
+pub async fn handle(
+    headers: HeaderMap,
+    access: Access<Client>,
+    Input { body, .. }: Input<AuthorizationDecision>,
+) -> Result<Json<Authorization>, Error> {
+    prove_session(&access, &headers).await?;
     let (request, client) = opened(&access, &body.request).await?;
     let decided = UserDecision { account: body.is_account_chosen.unwrap_or(false), consent: body.consent == Some(Consent::Allow) };
     let issuer = issuer(&access.app.settings.api_url, &access.project.id);
@@ -111,6 +120,7 @@ pub async fn handle(access: Access<Client>, Input { body, .. }: Input<Authorizat
         step,
         redirection,
         returns_to: request.shown_host(),
+        proves_client: request.proves_client(),
         form_target: request.form_target(),
         client: AskingClient::of(&client),
         scopes: request.scopes,
@@ -128,6 +138,24 @@ impl AskingClient {
             policy_uri: client.policy_uri.clone(),
             tos_uri: client.tos_uri.clone(),
             is_first_party: client.is_first_party,
+        }
+    }
+}
+
+/// Checks that the caller has the whole session: whoever stole only an access token must not get a
+/// longer session for it. Nor may the session of a client begin another one.
+async fn prove_session(access: &Access<Client>, headers: &HeaderMap) -> Result<(), Error> {
+    let Some(current) = &access.user else { return Ok(()) };
+    let Some(token) = header(headers, "refresh-token")? else {
+        return Err(ROUTE.schema_error(&Problems::one("headers.x-service-refresh-token", "is required")).into());
+    };
+    let claim = access.prefetched.token_claim(&access.project.id, &SecretString::from(token.to_owned())).await?;
+    match claim {
+        Some(claim) if (claim.user_id, claim.session_id) == (current.row.user.id, current.session.id) => Ok(()),
+        Some(_) => Err(KnownError::CrossDomainSessionMismatch.into()),
+        None => {
+            limits::unknown_token(&access.app, &access.project.id, &access.place).await?;
+            Err(KnownError::CrossDomainSessionMismatch.into())
         }
     }
 }
@@ -173,7 +201,7 @@ async fn settle(
         user,
         session: &current.session,
         restricted: access.restricted_reason(user),
-        is_admitted: is_admitted(access, client).await?,
+        is_admitted: openid::is_admitted(app, project, client, user).await?,
         grant: grant.as_ref(),
     };
     match next(request, client, Some(&visitor), decided, now) {
@@ -181,7 +209,8 @@ async fn settle(
         Ok(Step::Complete) => {}
         Ok(step) => return Ok(Progress::Step(step)),
     }
-    let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), client, &request.scopes, app.entropy.uuid(), now));
+    let new = NewGrant { client, user, scopes: &request.scopes, serial: app.entropy.uuid() };
+    let given = (!client.is_first_party).then(|| OauthGrant::with(grant.as_ref(), &new, now));
     let serial = given.as_ref().map(|given| given.serial);
     let stored = ClientCode::new(request, user, &current.session, serial, after(now, CODE_LIFE));
     let code = user_code::draw(&app.entropy, user.id);
@@ -194,22 +223,4 @@ async fn settle(
     }
     app.store.create_client_code(&project.id, &code, &stored, writes).await?;
     Ok(Progress::Code(code.expose_secret().to_owned()))
-}
-
-/// Whether the client admits the current user.
-async fn is_admitted(access: &Access<Client>, client: &OauthClient) -> Result<bool, Error> {
-    let Some(current) = &access.user else { return Ok(false) };
-    let user = &current.row.user;
-    Ok(match &client.admitted {
-        Eligibility::Everyone => true,
-        Eligibility::MembersOf(teams) => {
-            let keys: Vec<_> = teams.iter().map(|team| member_key(&access.project.id, *team, user.id)).collect();
-            let items = access.app.store.get_many(keys.clone()).await?;
-            keys.iter().any(|key| items.has(key))
-        }
-        Eligibility::HoldersOf(id) => {
-            let granted = access.project.config.rbac.granted(&user.permissions, Scope::Project, true);
-            PermissionId::parse(id).is_ok_and(|id| granted.contains(&id))
-        }
-    })
 }

@@ -16,7 +16,7 @@ use crate::clients::check_algorithm;
 pub const ROUTE: Route = Route::post("openid-client-create", "/api/v1/internal/oauth-clients")
     .summary("Creates an OAuth client and returns its secret once")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[ErrorCode::TooManyOauthClients]);
+    .errors(&[ErrorCode::TooManyOauthClients, ErrorCode::Forbidden]);
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreatedOauthClient)]
@@ -30,6 +30,10 @@ pub struct CreatedClient {
 
 pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ClientInput>) -> Result<CreatedJson<CreatedClient>, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
+    // The administrators of projects sign in to the console only.
+    if access.project.id.is_internal() {
+        return Err(KnownError::Forbidden.into());
+    }
     check_algorithm(&access, &body, &ROUTE).await?;
     let (secret, text) = ClientSecret::draw(&app.entropy);
     let client = body.into_client(app.entropy.uuid().into(), secret, now).map_err(|problems| ROUTE.schema_error(&problems))?;

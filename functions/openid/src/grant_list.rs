@@ -3,16 +3,19 @@
 //! few clients, so the list does not need pages.
 
 use api::http::TableAction::{BatchGetItem, Query};
-use api::http::{Json, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::{IgnoredBody, Nothing, UserPath};
 use api::product::page::List;
 use api::product::{Access, Client, Input};
 use errors::{Error, USER_REFERENCE_ERRORS};
-use model::openid::grant::OauthGrantView;
+use flows::accounts::read;
+use model::openid::grant::{OauthGrant, OauthGrantView};
+use wire::id::UserId;
 
 pub const ROUTE: Route = Route::get("openid-grant-list", "/api/v1/users/{user_id}/grants")
     .summary("Lists what a user has granted to OAuth clients")
     .table(&[BatchGetItem, Query])
+    .reads(&[NamedItem::User])
     .errors(USER_REFERENCE_ERRORS);
 
 pub async fn handle(
@@ -20,7 +23,13 @@ pub async fn handle(
     Input { path, .. }: Input<IgnoredBody, Nothing, UserPath>,
 ) -> Result<Json<List<OauthGrantView>>, Error> {
     let user = access.user_id(path.user_id)?;
-    let mut grants = access.app.store.oauth_grants(&access.project.id, user).await?;
+    let (row, mut grants) = futures_util::try_join!(read(&access, user), grants(&access, user))?;
+    // What somebody else granted before the account changed hands has no effect.
+    grants.retain(|grant| row.as_ref().is_some_and(|row| grant.is_of(&row.user)));
     grants.sort_by_key(|grant| std::cmp::Reverse(grant.updated_at));
     Ok(Json(List::whole(grants.iter().map(|grant| OauthGrantView::of(grant, user)).collect())))
+}
+
+async fn grants(access: &Access<Client>, user: UserId) -> Result<Vec<OauthGrant>, Error> {
+    Ok(access.app.store.oauth_grants(&access.project.id, user).await?)
 }

@@ -12,6 +12,7 @@ pub mod client_update;
 mod clients;
 pub mod grant_delete;
 pub mod grant_list;
+pub mod logout_begin;
 mod userinfo;
 pub mod userinfo_form;
 pub mod userinfo_read;
@@ -28,6 +29,7 @@ pub fn operations(register: &mut impl Register) {
     register.operation(client_secret_rotate::ROUTE, client_secret_rotate::handle);
     register.operation(authorization_begin::ROUTE, authorization_begin::handle);
     register.operation(authorization_complete::ROUTE, authorization_complete::handle);
+    register.operation(logout_begin::ROUTE, logout_begin::handle);
     register.operation(userinfo_read::ROUTE, userinfo_read::handle);
     register.operation(userinfo_form::ROUTE, userinfo_form::handle);
     register.operation(grant_list::ROUTE, grant_list::handle);

@@ -4,16 +4,18 @@
 
 use errors::{Error, KnownError};
 use jiff::SignedDuration;
+use model::openid::client::OauthClient;
 use model::project::Project;
 use model::session::Session;
 use model::session::token::{self, Claims};
 use model::user::User;
 use model::user::restriction::RestrictedReason;
 use store::keys::user_key;
+use store::openid::client_key;
 use store::session::session_key;
 use store::user::UserRow;
 use store::{Items, Key};
-use wire::id::ProjectId;
+use wire::id::{OauthClientId, ProjectId};
 
 use crate::app::App;
 
@@ -104,15 +106,32 @@ impl AllowedUsers {
     }
 }
 
-/// The keys of two items: the user and the session of a token.
-pub fn keys(project: &ProjectId, claims: &Claims) -> [Key; 2] {
-    [user_key(project, claims.sub), session_key(project, claims.sub, claims.refresh_token_id)]
+/// The keys of the user and the session of a token, and of its OAuth client, if it is one of the
+/// project's clients and not the project itself.
+pub fn keys(project: &ProjectId, claims: &Claims) -> Vec<Key> {
+    let client = client_of(claims).map(|client| client_key(project, client));
+    let own = [user_key(project, claims.sub), session_key(project, claims.sub, claims.refresh_token_id)];
+    own.into_iter().chain(client).collect()
+}
+
+fn client_of(claims: &Claims) -> Option<OauthClientId> {
+    let client = claims.client_id.as_ref().filter(|client| **client != claims.project_id)?;
+    OauthClientId::parse(client.as_str()).ok()
+}
+
+/// Whether the client of a session may still act for its user: it exists, is switched on, and
+/// belongs to the project itself.
+fn may_act(project: &ProjectId, session: &Session, claims: &Claims, items: &Items) -> Result<bool, store::Error> {
+    let Some(own) = &session.client else { return Ok(client_of(claims).is_none()) };
+    let client = items.read::<OauthClient>(&client_key(project, own.id))?;
+    Ok(client_of(claims) == Some(own.id) && client.is_some_and(|client| client.is_first_party && !client.is_disabled))
 }
 
 /// The user of a token. Fails if the user or the session no longer exists, or the session has
 /// ended. `items` must have been read with [`keys`].
 pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -> Result<CurrentUser, Error> {
-    let [user, session] = keys(&project.id, claims);
+    let user = user_key(&project.id, claims.sub);
+    let session = session_key(&project.id, claims.sub, claims.refresh_token_id);
     let row = items.read_as(&user, UserRow::of)?;
     let session = items.read::<Session>(&session)?;
     let (settings, now) = (&project.config.sessions, app.clock.now());
@@ -122,6 +141,10 @@ pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -
         allows: AllowedUsers::ANYBODY,
     });
     let live = current.filter(|current| current.session.is_live(&current.row.user, settings, now));
+    let live = match live {
+        Some(current) if may_act(&project.id, &current.session, claims, items)? => Some(current),
+        _ => None,
+    };
     live.ok_or_else(|| expired(claims, None).into())
 }
 

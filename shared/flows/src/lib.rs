@@ -14,6 +14,7 @@ pub mod limits;
 pub mod literal;
 pub mod memory;
 pub mod new_owner;
+pub mod openid;
 pub mod proofs;
 pub mod providers;
 pub mod quota;

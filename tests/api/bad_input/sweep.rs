@@ -202,7 +202,7 @@ async fn operations_that_are_not_public_reject_unauthenticated_requests() {
         "auth-not-me",
         "auth-oauth-authorize",
         "auth-oauth-callback",
-        "auth-oauth-client-token",
+        "auth-oauth-client-",
         "auth-oauth-device-authorize",
         "auth-oauth-token",
         "keys-exposed-key-revoke",

@@ -189,7 +189,12 @@ pub(crate) fn name(operation: &Operation) -> String {
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
         // In these events the provider denied access, so the app gets the error.
-        "auth-oauth-callback" | "auth-oauth-callback-form" | "hosted-authorization-show" | "hosted-authorization-submit" => 303,
+        "auth-oauth-callback"
+        | "auth-oauth-callback-form"
+        | "hosted-authorization-show"
+        | "hosted-authorization-submit"
+        | "hosted-logout-show"
+        | "hosted-logout-submit" => 303,
         _ => operation.description.status.unwrap_or(200),
     }
 }

@@ -3,7 +3,7 @@
 use crypto::digest::Digest;
 use model::openid::client::{ClientSecret, ClientType, Eligibility, OauthClient};
 use model::openid::code::{CODE_LIFE, ClientCode};
-use model::openid::grant::OauthGrant;
+use model::openid::grant::{NewGrant, OauthGrant};
 use model::openid::request::{AuthorizationRequest, RequestName, ResponseMode, ReturnPath};
 use model::project::signing_key::TokenAlgorithm;
 use model::session::client::ClientSession;
@@ -67,6 +67,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
         code_challenge: Some(challenge(VERIFIER)),
         prompts: Vec::new(),
         max_age: None,
+        hinted: None,
         login_hint: None,
         ui_locales: None,
         wants_mfa: false,
@@ -74,7 +75,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
     };
     store.begin_client_request(project, &RequestName::parse(REQUEST).unwrap(), &request).await.unwrap();
     let serial = Uuid::from_u128(0x1234);
-    let given = OauthGrant::with(None, &client, &Scopes::parse("openid").unwrap(), serial, now);
+    let given = OauthGrant::with(None, &NewGrant { client: &client, user, scopes: &Scopes::parse("openid").unwrap(), serial }, now);
     let code = ClientCode::new(&request, user, session, Some(serial), after(now, CODE_LIFE));
     let grants = vec![grant::replace(project, user.id, None, &given).unwrap()];
     store.create_client_code(project, &CODE.to_owned().into(), &code, grants).await.unwrap();
@@ -91,6 +92,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
     let of_client = Session { id, client: Some(Box::new(own.clone())), amr: vec![Amr::Pwd], ..session.clone() };
     store.transact([begin(project, &of_client).unwrap()]).await.unwrap();
     let subject = Subject::of(user, project, &model::project::ProjectConfig::default(), &of_client);
-    let claims = app.app.signer.client_claims(&subject, &of_client, &own, Uuid::from_u128(1), now, app.app.settings.access_token_life);
+    let claims =
+        app.app.signer.client_claims((&subject, true), &of_client, &own, Uuid::from_u128(1), (now, app.app.settings.access_token_life));
     app.app.signer.sign_claims(project, TokenType::Access, &claims)
 }

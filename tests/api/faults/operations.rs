@@ -169,6 +169,7 @@ async fn the_events_of_writing_operations_change_something() {
         // `auth-connected-account-token` find a valid access token, so they refresh nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
+            || name == "auth-oauth-client-introspect"
             || name == "auth-session-refresh"
             || name == "auth-challenge-create"
             || name == "emails-render"

@@ -35,8 +35,11 @@ fn is_of_server(world: &World, event: &str) -> bool {
 }
 
 /// Operations without a session that count their requests otherwise, with the reason.
-const OTHERWISE: [(&str, &str); 4] = [
+const OTHERWISE: [(&str, &str); 7] = [
     ("auth-challenge-create", "writes nothing, and is counted by address"),
+    ("auth-oauth-client-introspect", "writes nothing, and is counted by its client"),
+    ("auth-oauth-client-push", "is counted by its client, which has proved its secret; a public client is counted by address"),
+    ("auth-oauth-client-revoke", "is counted by its client, which has proved its secret; a public client is counted by address"),
     ("auth-oauth-client-token", "is counted by its client, which has proved its secret; a public client is counted by address"),
     ("edge-check-version", "writes nothing, and is counted in memory"),
     ("keys-exposed-key-revoke", "is counted in memory by address: whoever found the key may use any number of keys"),

@@ -51,5 +51,5 @@ async fn the_token_endpoint_also_serves_the_projects_own_keys() {
     let answer = app.anonymous().request("POST", &rp.endpoint("token")).form(&fields).send().await;
     assert_eq!((answer.status(), &answer.json()["scope"]), (200, &json!("server")), "{}", answer.text());
     let refused = rp.token(&[("grant_type", "client_credentials")]).await;
-    assert_eq!(refused.json()["error"], "unsupported_grant_type");
+    assert_eq!(refused.json()["error"], "unauthorized_client");
 }

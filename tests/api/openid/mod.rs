@@ -2,8 +2,11 @@
 
 mod attacks;
 mod clients;
+mod ended;
 mod grants;
 mod metadata;
+mod outlasting;
+mod pushed;
 mod refresh;
 mod requests;
 mod sign_in;

@@ -55,7 +55,7 @@ async fn an_outdated_token_ends_the_grant_and_its_owner_is_told() {
     let next = rp.refresh(&text(&stolen["refresh_token"])).await.json();
     app.advance(SignedDuration::from_secs(30));
     let replayed = rp.refresh(&text(&stolen["refresh_token"])).await;
-    assert_eq!((replayed.status(), &replayed.json()["error"]), (401, &json!("invalid_grant")), "{}", replayed.text());
+    assert_eq!((replayed.status(), &replayed.json()["error"]), (400, &json!("invalid_grant")), "{}", replayed.text());
     for tokens in [&next, &other] {
         assert_eq!(rp.refresh(&text(&tokens["refresh_token"])).await.json()["error"], "invalid_grant", "every session of the grant ends");
         assert_eq!(rp.userinfo(&text(&tokens["access_token"])).await.status(), 401);

@@ -27,11 +27,15 @@ async fn one_document_is_at_all_paths_where_clients_look() {
         "authorization_endpoint": format!("{issuer}/oauth2/authorize"),
         "token_endpoint": format!("{issuer}/oauth2/token"),
         "userinfo_endpoint": format!("{issuer}/oauth2/userinfo"),
+        "pushed_authorization_request_endpoint": format!("{issuer}/oauth2/par"),
+        "introspection_endpoint": format!("{issuer}/oauth2/introspect"),
+        "revocation_endpoint": format!("{issuer}/oauth2/revoke"),
+        "end_session_endpoint": format!("{issuer}/oauth2/end-session"),
         "device_authorization_endpoint": format!("{API_URL}/api/v1/auth/oauth/device_authorization"),
         "scopes_supported": ["openid", "profile", "email", "teams", "permissions", "offline_access"],
         "claims_supported": [
             "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "name", "picture",
-            "signed_up_at", "email", "email_verified",
+            "signed_up_at", "email", "email_verified", "teams", "permissions",
         ],
         "grant_types_supported":
             ["authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code"],

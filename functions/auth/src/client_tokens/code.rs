@@ -5,7 +5,7 @@
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
-use flows::limits;
+use flows::{limits, openid};
 use jiff::SignedDuration;
 use model::openid::client::OauthClient;
 use model::openid::code::ClientCode;
@@ -66,13 +66,15 @@ impl Redemption {
         let row = row.filter(|row| row.user.credential_epoch == stored.epoch && stored.expires_at > now).ok_or_else(invalid)?;
         let grant = items.oauth_grant(&project.id, stored.user_id, client.id)?;
         let is_for = self.redirect_uri.as_ref() == Some(&stored.redirect_uri);
-        if !is_for || !is_granted(stored.grant, grant.as_ref()) {
+        let is_same = client.is_first_party == stored.grant.is_none();
+        if !is_for || !is_same || !is_granted(stored.grant, grant.as_ref()) {
             return Err(invalid());
         }
-        let (session, token) = started(scope, client, &stored, &row.user);
         let begun = app.store.session(&project.id, stored.user_id, stored.begun_in).await?;
-        let lives = begun.is_some_and(|begun| begun.is_live(&row.user, &project.config.sessions, now));
-        if !lives {
+        let begun = begun.filter(|begun| begun.is_live(&row.user, &project.config.sessions, now)).ok_or_else(invalid)?;
+        let (session, token) = started(scope, client, &stored, &row.user, &begun);
+        let is_restricted = row.user.restricted_reason_in(&session, &project.config).is_some();
+        if is_restricted || !openid::is_admitted(app, project, client, &row.user).await? {
             return Err(invalid());
         }
         if !app.store.redeem_client_code(&project.id, &self.code, &session).await? {
@@ -93,8 +95,9 @@ impl Redemption {
     }
 }
 
-/// The session that a code starts, and its refresh token if it has one.
-fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User) -> (Session, Option<RefreshToken>) {
+/// The session that a code starts, and its refresh token if it has one. It ends no later than the
+/// one in which the user decided.
+fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &User, begun: &Session) -> (Session, Option<RefreshToken>) {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
     let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, now);
@@ -112,7 +115,8 @@ fn started(scope: Scope<'_>, client: &OauthClient, stored: &ClientCode, user: &U
     client.rotation = rotation;
     let amr: Vec<Amr> = stored.amr.clone();
     let expires_at = seconds.map_or(session.expires_at, |end| end.min(session.expires_at));
-    (Session { amr, expires_at, authenticated_at: Some(stored.authenticated_at), client: Some(Box::new(client)), ..session }, token)
+    let session = Session { amr, expires_at, client: Some(Box::new(client)), ..session };
+    (session.within(&begun.limits()), token)
 }
 
 /// The key of a session, for reading it with the client.

@@ -10,7 +10,7 @@ use model::session::Session;
 use model::session::scope::{self, Scopes};
 use model::session::token::Subject;
 use model::session::token::client::{TokenType, UserClaims};
-use model::user::User;
+use model::user::{Channel, User};
 
 use crate::client_tokens::answer::{ClientTokens, ScopeText};
 
@@ -30,15 +30,17 @@ impl Issue<'_> {
     pub(crate) async fn tokens(self, refresh_token: Option<String>) -> Result<ClientTokens, Error> {
         let Self { scope: Scope { app, project, .. }, client, user, session, nonce, narrowed } = self;
         let Some(mut own) = session.client.as_deref().cloned() else { return Err(errors::KnownError::InternalError.into()) };
-        own.scopes = narrowed.unwrap_or(own.scopes);
+        // What the client may ask for may have become less since the sign-in.
+        own.scopes = narrowed.unwrap_or(own.scopes).only(&client.scopes);
         let (now, usual) = (app.clock.now(), app.settings.access_token_life);
         let life = client.access_token_seconds.map_or(usual, |seconds| Duration::from_secs(seconds.into()));
+        let is_confirmed = user.primary().is_some_and(Channel::is_confirmed);
         let subject = Subject::of(user, &project.id, &project.config, session);
-        let claims = app.signer.client_claims(&subject, session, &own, app.entropy.uuid(), now, life);
+        let claims = app.signer.client_claims((&subject, is_confirmed), session, &own, app.entropy.uuid(), (now, life));
         let algorithm = client.signing_algorithm;
         let access_token = signing_keys::sign_claims(app, project, algorithm, TokenType::Access, &claims).await?;
         let id_token = if own.scopes.has(scope::Scope::Openid) {
-            let about = UserClaims::of(user, &own);
+            let about = UserClaims::of(user, &own.scopes);
             let claims = app.signer.id_claims(&project.id, about, session, &own, (nonce, &access_token), (now, life));
             Some(signing_keys::sign_claims(app, project, algorithm, TokenType::Id, &claims).await?)
         } else {

@@ -1,7 +1,8 @@
-//! What the token endpoint does.
+//! What the endpoints for OAuth clients share.
 
 pub(crate) mod answer;
 pub(crate) mod code;
 pub(crate) mod issue;
+pub(crate) mod lookup;
 pub(crate) mod proof;
 pub(crate) mod refresh;

@@ -1,10 +1,13 @@
 //! Which client asks (RFC 6749 §3.2.1). One round trip reads project and client together with
 //! whatever the request names.
 
+use api::http::client::Caller;
+use api::product::input::ProjectPath;
+use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::limits;
-use model::limit::Limit;
+use model::limit::{Limit, Rule};
 use model::openid::client::OauthClient;
 use model::place::Place;
 use model::project::Project;
@@ -13,12 +16,20 @@ use store::keys::project_key;
 use store::openid::client_key;
 use store::project::ProjectRow;
 use store::{Items, Key};
+use utoipa::ToSchema;
 use wire::id::{OauthClientId, ProjectId};
 
 /// The credentials of a client.
 pub(crate) struct ClientCredentials {
     pub(crate) client: OauthClientId,
     pub(crate) secret: Option<SecretString>,
+}
+
+impl ClientCredentials {
+    pub(crate) fn new(client: OauthClientId, secret: Option<&str>) -> Self {
+        let secret = secret.filter(|secret| !secret.is_empty());
+        Self { client, secret: secret.map(|secret| SecretString::from(secret.to_owned())) }
+    }
 }
 
 /// A client that has proved itself, and the other items that were read.
@@ -35,7 +46,7 @@ pub(crate) async fn prove(
     project: &ProjectId,
     presented: &ClientCredentials,
     keys: Vec<Key>,
-    place: &Place,
+    (limit, place): (Limit, &Place),
 ) -> Result<ProvedClient, Error> {
     let wrong = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(presented.client.to_string()) };
     let project_key = project_key(project);
@@ -51,11 +62,38 @@ pub(crate) async fn prove(
         return Err(wrong().into());
     };
     if client.is_confidential() {
-        limits::by_client(app, project, client.id).await?;
+        let rule = if limit == Limit::Token { Rule::OauthClient } else { Rule::OauthClientOther };
+        limits::by_client(app, project, rule, client.id).await?;
     } else {
-        limits::by_place(app, project, Limit::Token, place).await?;
+        limits::by_place(app, project, limit, place).await?;
     }
     Ok(ProvedClient { project: row.project, client, items })
+}
+
+/// A request about a token. Unknown fields are ignored.
+#[wire::optional]
+#[derive(Deserr, ToSchema)]
+pub struct TokenOfClient {
+    /// The client's id. Absent if it is sent with HTTP Basic.
+    pub(crate) client_id: String,
+    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    pub(crate) client_secret: Option<String>,
+    /// An access token or a refresh token.
+    pub(crate) token: String,
+}
+
+/// Checks the client of a request that names nothing else to read.
+pub(crate) async fn prove_client(
+    app: &App,
+    caller: &Caller,
+    path: &ProjectPath,
+    client_id: &str,
+    client_secret: Option<&str>,
+) -> Result<ProvedClient, Error> {
+    let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(client_id.to_owned()) };
+    let project = ProjectId::parse(&path.project_id).map_err(|_| invalid())?;
+    let credentials = ClientCredentials::new(OauthClientId::parse(client_id).map_err(|_| invalid())?, client_secret);
+    prove(app, &project, &credentials, Vec::new(), (Limit::OauthClient, &caller.place)).await
 }
 
 /// A public client has no secret, so one that is sent cannot be right.

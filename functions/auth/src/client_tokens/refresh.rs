@@ -4,7 +4,7 @@
 use errors::{Error, KnownError};
 use flows::context::Scope;
 use flows::email::notice;
-use flows::{activity, limits};
+use flows::{activity, limits, openid};
 use model::metrics::activity::day;
 use model::openid::client::OauthClient;
 use model::openid::grant::{OauthGrant, is_granted};
@@ -42,7 +42,7 @@ pub(crate) async fn refresh(
 ) -> Result<ClientTokens, Error> {
     let Scope { app, project, place } = scope;
     let now = app.clock.now();
-    let refused = || Error::from(KnownError::RefreshTokenNotFoundOrExpired);
+    let refused = || Error::from(KnownError::OauthGrantInvalid);
     let row = items.take(&user_key(&project.id, token.user_id)).map(UserRow::of).transpose()?;
     let grant = items.oauth_grant(&project.id, token.user_id, client.id)?;
     let mut session = items.entity::<Session>(&key_of_session(&project.id, &token))?;
@@ -54,7 +54,9 @@ pub(crate) async fn refresh(
         };
         let (Some(own), user) = (current.client.as_ref(), &row.user) else { return Err(refused()) };
         let Some(rotation) = &own.rotation else { return Err(refused()) };
-        let lives = current.is_live(user, &project.config.sessions, now) && is_granted(own.grant, grant.as_ref());
+        let lives = current.is_live(user, &project.config.sessions, now)
+            && is_granted(own.grant, grant.as_ref())
+            && client.is_first_party == own.is_first_party();
         let used = rotation.used(&token, now);
         match used {
             Use::Unknown => {
@@ -68,7 +70,8 @@ pub(crate) async fn refresh(
             }
             Use::Current | Use::Again(_) => {}
         }
-        if user.restricted_reason_in(&current, &project.config).is_some() {
+        let is_restricted = user.restricted_reason_in(&current, &project.config).is_some();
+        if is_restricted || !openid::is_admitted(app, project, client, user).await? {
             return Err(refused());
         }
         let narrowed = narrowed.map(|text| narrow(text, &own.scopes)).transpose()?;

@@ -13,6 +13,7 @@ mod confirm;
 mod data;
 mod deletion;
 mod emails;
+mod grants;
 mod keys;
 mod list;
 mod outcome;
@@ -101,6 +102,7 @@ async fn perform(visit: &mut Visit, action: &Action) -> Outcome {
         "passkeys" => passkeys::submit(visit, action).await,
         "second-step" => second_step::submit(visit, action).await,
         "sessions" => sessions::submit(visit, action).await,
+        "grants" => grants::submit(visit, action).await,
         "providers" => providers::submit(visit, action).await,
         "teams" => teams::submit(visit, action).await,
         "keys" => keys::submit(visit, action).await,

@@ -4,7 +4,7 @@ use futures_util::join;
 use http::StatusCode;
 use minijinja::{Value, context};
 
-use crate::account::{activity, deletion, emails, keys, passkeys, password, profile, providers, second_step, sessions, teams};
+use crate::account::{activity, deletion, emails, grants, keys, passkeys, password, profile, providers, second_step, sessions, teams};
 use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::account::SECTIONS;
@@ -18,9 +18,10 @@ pub(super) struct Problem<'a> {
 
 /// The whole page.
 pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer {
-    let (second_step, sessions, teams, keys, activity) = join!(
+    let (second_step, sessions, grants, teams, keys, activity) = join!(
         second_step::shown(visit),
         Box::pin(sessions::shown(visit)),
+        Box::pin(grants::shown(visit)),
         Box::pin(teams::shown(visit)),
         Box::pin(keys::shown(visit)),
         Box::pin(activity::shown(visit))
@@ -31,6 +32,7 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
         ("password", password.is_none()),
         ("passkeys", passkeys.is_none()),
         ("providers", providers.is_none()),
+        ("grants", grants.is_none()),
         ("teams", teams.is_none()),
         ("keys", keys.is_none()),
         ("deletion", deletion.is_none()),
@@ -59,6 +61,7 @@ pub(super) async fn whole(visit: &Visit, problem: Option<Problem<'_>>) -> Answer
         passkeys => passkeys,
         second_step => second_step,
         sessions => sessions,
+        grants => grants,
         providers => providers,
         teams => teams,
         keys => keys,

@@ -19,6 +19,7 @@ pub(super) async fn shown(visit: &Visit) -> Value {
     let shown = list(sorted, |session| {
         context! {
             id => text(session, "id"),
+            client => text(session, "client_name"),
             place => place(&session["last_used_at_end_user_ip_info"]),
             used => visit.ago(&session["last_used_at"]),
             since => day(&session["created_at"]),

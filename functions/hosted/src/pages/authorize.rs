@@ -36,13 +36,16 @@ pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
             Answer::redirect(url.as_str())
         }
         (None, None) => go(visit, &reply.body["redirection"]),
-        (Some("AUTHORIZATION_REQUEST_INVALID"), _) => {
-            let about = visit.fill("authorize.invalid_details", &[("reason", reply.detail("reason"))]);
-            let notice = Notice::new(visit, visit.text("authorize.invalid_title")).text(visit.text("authorize.invalid")).text(about);
-            notice.answer().with_status(reply.status)
-        }
+        (Some("AUTHORIZATION_REQUEST_INVALID"), _) => invalid(visit, &reply),
         (Some(_), _) => visit.refusal(&reply),
     }
+}
+
+/// Says what is wrong with a client's request.
+pub(super) fn invalid(visit: &Visit, reply: &Reply) -> Answer {
+    let about = visit.fill("authorize.invalid_details", &[("reason", reply.detail("reason"))]);
+    let notice = Notice::new(visit, visit.text("authorize.invalid_title")).text(visit.text("authorize.invalid")).text(about);
+    notice.answer().with_status(reply.status)
 }
 
 pub(super) async fn show(visit: &mut Visit) -> Answer {
@@ -63,7 +66,7 @@ pub(super) async fn submit(visit: &mut Visit) -> Answer {
 async fn step(visit: &mut Visit, mut body: Json) -> Answer {
     let is_account_chosen = body["is_account_chosen"] == true;
     body[REQUEST] = json!(visit.query.text(REQUEST));
-    let reply = visit.call(authorization_complete::ROUTE, authorization_complete::handle, Call::with(body)).await;
+    let reply = visit.call(authorization_complete::ROUTE, authorization_complete::handle, Call::with(body).with_token()).await;
     if reply.error() == Some("AUTHORIZATION_REQUEST_EXPIRED") {
         return expired(visit).with_status(reply.status);
     }
@@ -109,12 +112,16 @@ fn go(visit: &Visit, redirection: &Json) -> Answer {
         if visit.query.get(ONWARD).is_none() {
             return Answer::redirect(url);
         }
-        let values = context! { href => url, fields => Vec::<Value>::new() };
-        return visit.document("to_client", values).answer();
+        return onward(visit, url);
     };
     let pairs = fields.iter().filter_map(|pair| Some(context! { name => pair[0].as_str()?, value => pair[1].as_str()? }));
     let values = context! { href => url, fields => pairs.collect::<Vec<_>>() };
     visit.document("to_client", values).leads_to(target(url)).answer()
+}
+
+/// Sends the visitor to a client by a document, which begins a navigation of its own.
+pub(super) fn onward(visit: &Visit, url: &str) -> Answer {
+    visit.document("to_client", context! { href => url, fields => Vec::<Value>::new() }).answer()
 }
 
 /// A URL as a source of the policy for forms: its origin, or the scheme of a native app.
@@ -148,7 +155,8 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
             terms => text(client, "tos_uri"),
         },
         returns_to => reply.text("returns_to"),
-        is_local => is_local(reply.text("returns_to")),
+        proves_client => reply.body["proves_client"] == true,
+        is_own => client["is_first_party"] == true,
         scopes => scopes.map(|scope| visit.text(&format!("authorize.scopes.{scope}"))).filter(|text| !text.is_empty()).collect::<Vec<_>>(),
         visitor => visit.visitor_shown(),
         is_account_chosen => is_account_chosen,
@@ -162,11 +170,6 @@ fn consent(visit: &Visit, reply: &Reply, is_account_chosen: bool) -> Answer {
 fn target_of(reply: &Reply) -> Option<String> {
     let target = reply.text("form_target");
     self::target(target).or_else(|| target.strip_suffix(':').filter(|scheme| scheme.contains('.')).map(|scheme| format!("{scheme}:")))
-}
-
-/// Whether the client runs on the visitor's own machine, so that its name proves nothing.
-fn is_local(host: &str) -> bool {
-    matches!(host, "localhost" | "127.0.0.1" | "[::1]") || host.ends_with(':')
 }
 
 fn text<'a>(value: &'a Json, name: &str) -> Option<&'a str> {

@@ -5,6 +5,7 @@ mod device;
 mod factor_form;
 mod invitation;
 mod links;
+pub(crate) mod logout;
 pub(crate) mod notice;
 mod onboarding;
 mod passkey;
@@ -22,7 +23,7 @@ use http::StatusCode;
 use crate::answer::Answer;
 use crate::pages::notice::Notice;
 use crate::visit::Visit;
-use crate::visit::authorization::AUTHORIZE;
+use crate::visit::authorization::{AUTHORIZE, LOGOUT};
 
 /// Shows a page.
 pub(crate) async fn show(visit: &mut Visit) -> Answer {
@@ -31,6 +32,7 @@ pub(crate) async fn show(visit: &mut Visit) -> Answer {
     }
     match visit.page.as_str() {
         AUTHORIZE => authorize::show(visit).await,
+        LOGOUT => logout::show(visit).await,
         "sign-in" => sign_in::show(visit),
         "sign-up" => sign_up::show(visit),
         "forgot-password" => password::show_forgot(visit),
@@ -56,6 +58,7 @@ pub(crate) async fn submit(visit: &mut Visit) -> Answer {
     }
     match visit.page.as_str() {
         AUTHORIZE => authorize::submit(visit).await,
+        LOGOUT => logout::submit(visit).await,
         "sign-in" => sign_in::submit(visit).await,
         "sign-up" => sign_up::submit(visit).await,
         "forgot-password" => password::submit_forgot(visit).await,

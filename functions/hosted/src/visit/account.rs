@@ -14,8 +14,21 @@ use crate::visit::cookies::Cookie;
 pub(crate) const ACCOUNT: &str = "account-settings";
 
 /// Its sections, in their order.
-pub(crate) const SECTIONS: [&str; 12] =
-    ["profile", "emails", "password", "passkeys", "second-step", "sessions", "providers", "teams", "keys", "activity", "data", "deletion"];
+pub(crate) const SECTIONS: [&str; 13] = [
+    "profile",
+    "emails",
+    "password",
+    "passkeys",
+    "second-step",
+    "sessions",
+    "grants",
+    "providers",
+    "teams",
+    "keys",
+    "activity",
+    "data",
+    "deletion",
+];
 
 /// How long the text about a change waits for the page that shows it.
 const DONE_LIFE: SignedDuration = SignedDuration::from_secs(60);

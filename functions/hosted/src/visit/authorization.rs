@@ -1,4 +1,7 @@
-//! Requests of the authorization endpoint, whose path names the project instead of a page.
+//! Requests of the authorization endpoint and the end-session endpoint, whose path names the
+//! project instead of a page.
+
+use std::sync::Mutex;
 
 use api::http::describe::SchemaParts;
 use api::http::{Describe, Description};
@@ -11,10 +14,12 @@ use crate::answer::Answer;
 use crate::visit::Visit;
 use crate::visit::fields::Fields;
 
-/// The name of the page to which the endpoint leads.
+/// The name of the page to which the authorization endpoint leads.
 pub(crate) const AUTHORIZE: &str = "authorize";
+/// The name of the page to which the end-session endpoint leads.
+pub(crate) const LOGOUT: &str = "logout";
 
-/// A request of the authorization endpoint. The visit has none of its parameters: they are the
+/// A request of one of these endpoints. The visit has none of its parameters: they are the
 /// client's.
 pub struct AuthorizationVisit {
     pub(crate) visit: Visit,
@@ -30,7 +35,10 @@ impl FromRequestParts<App> for AuthorizationVisit {
         // A form has its parameters in the body (OpenID Connect Core §3.1.2.1).
         let parameters =
             if parts.method == http::Method::POST { visit.form.query() } else { parts.uri.query().unwrap_or_default().to_owned() };
-        Ok(Self { visit: Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), ..visit }, parameters })
+        // Another site may have sent the form, without the cookies of these pages: it must not
+        // replace them.
+        let visit = Visit { page: AUTHORIZE.to_owned(), query: Fields::default(), set: Mutex::default(), ..visit };
+        Ok(Self { visit, parameters })
     }
 }
 

@@ -10,6 +10,7 @@ use model::project::redirect::RedirectUrl;
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::render::origin;
 use crate::visit::Visit;
 use crate::visit::fields::Fields;
 
@@ -89,8 +90,10 @@ impl WayBack {
     /// The app's origin, or the scheme of a native app, as a source in the policy for forms.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
-        let origin = url.url().origin();
-        Some(if origin.is_tuple() { origin.ascii_serialization() } else { format!("{}:", url.url().scheme()) })
+        match url.url().origin().is_tuple() {
+            true => origin(url.url().as_str()),
+            false => Some(format!("{}:", url.url().scheme())),
+        }
     }
 
     /// Whether the query names a URL that must not be followed.

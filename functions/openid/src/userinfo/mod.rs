@@ -10,7 +10,7 @@ use flows::{App, limits, signing_keys};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::openid::grant::{OauthGrant, is_granted};
 use model::session::Session;
-use model::session::scope::Scope;
+use model::session::scope::{Scope, Scopes};
 use model::session::token::client::UserClaims;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -107,25 +107,28 @@ pub(crate) async fn userinfo(app: &App, caller: &Caller, headers: &HeaderMap, pa
     let user = items.take(&user).map(UserRow::of).transpose()?.ok_or_else(invalid)?.user;
     let session = items.entity::<Session>(&session)?.ok_or_else(invalid)?;
     let grant = items.entity::<OauthGrant>(&grant)?;
-    let own = session.client.as_ref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref())).ok_or_else(invalid)?;
+    let own = session.client.as_deref().filter(|own| own.id == client.id && is_granted(own.grant, grant.as_ref()));
+    let own = own.filter(|own| own.is_first_party() == client.is_first_party).ok_or_else(invalid)?;
+    // The token may have fewer scopes than the session, and the client may ask for fewer by now.
+    let scopes = Scopes::parse(&claims.scope).map_err(|_| invalid())?.only(&own.scopes).only(&client.scopes);
     let lives = session.is_live(&user, &settings.config.sessions, now) && user.restricted_reason_in(&session, &settings.config).is_none();
     if !lives {
         return Err(invalid().into());
     }
-    if !own.scopes.has(Scope::Openid) {
+    if !scopes.has(Scope::Openid) {
         return Err(KnownError::BearerScopeInsufficient.into());
     }
-    let teams = if own.scopes.has(Scope::Teams) {
+    let teams = if scopes.has(Scope::Teams) {
         let memberships = app.store.memberships(&project, user.id).await?;
         Some(memberships.iter().take(MAX_TEAMS).map(|membership| membership.team_id).collect())
     } else {
         None
     };
-    let permissions = own.scopes.has(Scope::Permissions).then(|| {
+    let permissions = scopes.has(Scope::Permissions).then(|| {
         let granted = settings.config.rbac.granted(&user.permissions, model::permission::Scope::Project, true);
         granted.iter().map(ToString::to_string).collect()
     });
-    Ok(Userinfo { sub: user.id, claims: UserClaims::of(&user, own), teams, permissions })
+    Ok(Userinfo { sub: user.id, claims: UserClaims::of(&user, &scopes), teams, permissions })
 }
 
 /// The maximum number of teams in the answer.

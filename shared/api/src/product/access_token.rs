@@ -45,7 +45,7 @@ impl AccessToken {
     }
 
     /// The keys of the items that [`Self::user_now`] needs.
-    pub(crate) fn keys(&self, project: &ProjectId) -> [Key; 2] {
+    pub(crate) fn keys(&self, project: &ProjectId) -> Vec<Key> {
         keys(project, &self.claims)
     }
 

@@ -43,8 +43,11 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let until = Instant::now() + HIDING;
     let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
-        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.body == BodyRule::Ignored);
-        let body = if is_ignored { Ok((None, 0)) } else { read_body(&parts.method, &parts.headers, body).await };
+        let rule = parts.extensions.get::<Route>().map(|route| route.body);
+        let body = match rule {
+            Some(BodyRule::Ignored) => Ok((None, 0)),
+            rule => read_body(&parts.method, &parts.headers, body, rule == Some(BodyRule::OauthForm)).await,
+        };
         match body {
             Ok((json, bytes)) => {
                 let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
@@ -123,7 +126,7 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
 }
 
 /// The parsed body, and its length in bytes.
-async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<(Option<Value>, usize), KnownError> {
+async fn read_body(method: &Method, headers: &HeaderMap, body: Body, is_of_oauth: bool) -> Result<(Option<Value>, usize), KnownError> {
     if matches!(*method, Method::GET | Method::HEAD) {
         return Ok((None, 0));
     }
@@ -140,7 +143,7 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<(
         parse_unlabelled(&bytes)?
     } else {
         let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        parse_body(&media_type, &bytes)?
+        parse_body(&media_type, &bytes, is_of_oauth)?
     };
     Ok((json, bytes.len()))
 }
@@ -167,7 +170,7 @@ fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     serde_json::from_slice(without_mark(bytes)).map(Some).map_err(|error| unreadable(format!("{fault}: {error}")))
 }
 
-fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownError> {
+fn parse_body(media_type: &str, bytes: &[u8], is_of_oauth: bool) -> Result<Option<Value>, KnownError> {
     let is_known =
         matches!(media_type, "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "application/octet-stream");
     match media_type {
@@ -183,13 +186,25 @@ fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownErro
         }
         "application/x-www-form-urlencoded" => {
             let pairs = url::form_urlencoded::parse(bytes).map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())));
-            Ok(Some(Value::Object(pairs.collect::<Map<_, _>>())))
+            if is_of_oauth { oauth_parameters(pairs) } else { Ok(Some(Value::Object(pairs.collect::<Map<_, _>>()))) }
         }
         _ => {
             let text = std::str::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8"))?;
             Ok(Some(Value::String(text.to_owned())))
         }
     }
+}
+
+/// The parameters of an OAuth client: none may be given twice, and one without a value counts as
+/// absent (RFC 6749 §3.2).
+fn oauth_parameters(pairs: impl Iterator<Item = (String, Value)>) -> Result<Option<Value>, KnownError> {
+    let mut parameters = Map::new();
+    for (name, value) in pairs.filter(|(_, value)| value != "") {
+        if parameters.insert(name, value).is_some() {
+            return Err(unreadable("a parameter is given more than once"));
+        }
+    }
+    Ok(Some(Value::Object(parameters)))
 }
 
 fn looks_like_json(bytes: &[u8]) -> bool {

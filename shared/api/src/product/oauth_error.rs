@@ -7,11 +7,11 @@
 use errors::KnownError;
 use serde::Serialize;
 use serde_json::Value;
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
 /// are from RFC 6749 §4.1.2.1: §5.2 has no such codes, but clients know them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum OauthErrorCode {
@@ -25,8 +25,18 @@ pub enum OauthErrorCode {
     UnauthorizedClient,
     /// The grant type is not supported.
     UnsupportedGrantType,
-    /// The scope exceeds what the user has granted.
+    /// The scope exceeds what the user has granted, or what the client may ask for.
     InvalidScope,
+    /// A resource that the project does not have (RFC 8707 §2).
+    InvalidTarget,
+    /// Only authorization codes are supported (RFC 6749 §4.1.2.1).
+    UnsupportedResponseType,
+    /// The parameter `request` is not supported (OpenID Connect Core §3.1.2.6).
+    RequestNotSupported,
+    /// The parameter `request_uri` is not supported here (OpenID Connect Core §3.1.2.6).
+    RequestUriNotSupported,
+    /// The parameter `registration` is not supported (OpenID Connect Core §3.1.2.6).
+    RegistrationNotSupported,
     /// The device's sign-in is neither confirmed nor refused yet (RFC 8628 §3.5).
     AuthorizationPending,
     /// The device polls too often (RFC 8628 §3.5).
@@ -50,17 +60,21 @@ impl From<&KnownError> for OauthErrorCode {
             | KnownError::InvalidSecretServerKey { .. }
             | KnownError::InvalidSuperSecretAdminKey { .. } => Self::InvalidClient,
             KnownError::OauthScopeNotGranted => Self::InvalidScope,
+            KnownError::AuthorizationRequestInvalid { oauth_error, .. } => oauth_error.parse().unwrap_or(Self::InvalidRequest),
             KnownError::AuthorizationPending => Self::AuthorizationPending,
             KnownError::SlowDown => Self::SlowDown,
             KnownError::DeviceCodeExpired => Self::ExpiredToken,
             KnownError::DeviceDenied => Self::AccessDenied,
             KnownError::InvalidPollingCode
             | KnownError::InvalidAuthorizationCode
+            | KnownError::OauthGrantInvalid
             | KnownError::RefreshTokenNotFoundOrExpired
             | KnownError::MultiFactorAuthenticationRequired { .. }
             | KnownError::OauthConnectionAlreadyConnectedToAnotherUser
             | KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } => Self::InvalidGrant,
-            KnownError::SignUpNotEnabled | KnownError::SignUpRejected { .. } => Self::UnauthorizedClient,
+            KnownError::OauthGrantTypeNotAllowed | KnownError::SignUpNotEnabled | KnownError::SignUpRejected { .. } => {
+                Self::UnauthorizedClient
+            }
             KnownError::ServiceUnavailable | KnownError::RateLimited(_) => Self::TemporarilyUnavailable,
             KnownError::InternalError => Self::ServerError,
             _ => Self::InvalidRequest,

@@ -5,7 +5,7 @@ macro_rules! oauth {
 
         /// The OAuth client id or secret is wrong.
         #[error("the client id or secret is wrong")]
-        #[hint("Send the project's id and its `pck_` key, or for `client_credentials` an `ssk_` key.")]
+        #[hint("Check the client's id and secret. For the project itself: its id, and a `pck_` or `ssk_` key.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
@@ -182,6 +182,18 @@ macro_rules! oauth {
         #[hint("Leave `scope` out for all granted scopes, or start an authorization request for more.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthScopeNotGranted,
+
+        /// The refresh token of an OAuth client is not valid, or what it rests on has ended.
+        #[error("the refresh token is not valid, or its session or grant has ended")]
+        #[hint("Start an authorization request; the user may have to sign in and to consent again.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthGrantInvalid,
+
+        /// The OAuth client may not use this grant type.
+        #[error("OAuth clients cannot use this grant type; it is for the project's own keys")]
+        #[hint("Use `authorization_code` or `refresh_token`.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthGrantTypeNotAllowed,
 
         /// The user has not granted anything to the OAuth client, or has ended it.
         #[error("the grant does not exist, or has been ended")]

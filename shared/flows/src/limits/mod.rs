@@ -252,11 +252,11 @@ pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Plac
     counting.settle(early, &items).await
 }
 
-/// Counts a token request of a confidential OAuth client that has proved its secret. Unlike others,
+/// Counts a request of a confidential OAuth client that has proved its secret. Unlike others,
 /// it is not counted by address: all users of the client come from its servers.
-pub async fn by_client(app: &App, project: &ProjectId, client: OauthClientId) -> Result<(), store::Error> {
+pub async fn by_client(app: &App, project: &ProjectId, rule: Rule, client: OauthClientId) -> Result<(), store::Error> {
     let mut counting = RequestCount::new(app, project);
-    counting.add(Rule::OauthClient, &Subject::named(&client.to_string()));
+    counting.add(rule, &Subject::named(&client.to_string()));
     let (early, items) = try_join(counting.early(), app.store.get_many(counting.keys())).await?;
     counting.settle(early, &items).await
 }

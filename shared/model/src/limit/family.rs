@@ -25,6 +25,9 @@ pub enum Limit {
     Poll,
     /// Starting an OAuth flow.
     Authorize,
+    /// Requests of OAuth clients other than for tokens: authorization requests, and questions about
+    /// tokens.
+    OauthClient,
     /// Requesting proof-of-work challenges; also the rates above which requests are suspicious, and
     /// how many suspicious requests are permitted while challenges are unavailable.
     Challenge,

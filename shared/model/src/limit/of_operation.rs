@@ -39,6 +39,9 @@ impl Limit {
             (Self::Code, false) => &[(Rule::CodeServer, SubjectKind::Project)],
             (Self::Token | Self::Poll, true) => &[(Rule::TokenAddress, SubjectKind::Address), (Rule::TokenNetwork, SubjectKind::Network)],
             (Self::Authorize, true) => &[(Rule::Authorize, SubjectKind::Address), (Rule::AuthorizeNetwork, SubjectKind::Network)],
+            (Self::OauthClient, true) => {
+                &[(Rule::OauthClientAddress, SubjectKind::Address), (Rule::OauthClientNetwork, SubjectKind::Network)]
+            }
             (Self::Challenge, true) => &[(Rule::Challenge, SubjectKind::Address)],
             (Self::ApiKey, _) => &[(Rule::ApiKey, SubjectKind::ApiKey)],
             (Self::TestEmail, _) => &[(Rule::TestEmail, SubjectKind::Project), (Rule::TestEmailAddress, SubjectKind::Address)],
@@ -60,7 +63,17 @@ impl Limit {
                 (Rule::PictureAddress, SubjectKind::Address),
                 (Rule::PictureNetwork, SubjectKind::Network),
             ],
-            (Self::SignIn | Self::SendCode | Self::Token | Self::Poll | Self::Authorize | Self::Challenge | Self::Picture, false)
+            (
+                Self::SignIn
+                | Self::SendCode
+                | Self::Token
+                | Self::Poll
+                | Self::Authorize
+                | Self::OauthClient
+                | Self::Challenge
+                | Self::Picture,
+                false,
+            )
             | (Self::Read | Self::Notice | Self::Unproved, _) => &[],
         }
     }
@@ -80,6 +93,9 @@ impl Rule {
                 | Self::TokenAddress
                 | Self::TokenNetwork
                 | Self::OauthClient
+                | Self::OauthClientOther
+                | Self::OauthClientAddress
+                | Self::OauthClientNetwork
                 | Self::AuthorizeNetwork
                 | Self::SecureAccountAddress
                 | Self::SecureAccountNetwork

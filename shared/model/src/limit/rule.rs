@@ -67,6 +67,9 @@ rules! {
     // Requests that have proved the client's secret; the address of a server says nothing about
     // its users.
     OauthClient = "oauth-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
+    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Other requests of one confidential OAuth client";
+    OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests of OAuth clients from an IP address";
+    OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests of OAuth clients from a network (IPv4 /24, IPv6 /48)";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";

@@ -8,11 +8,15 @@ use wire::clock::after;
 
 use crate::openid::client::OauthClient;
 use crate::openid::grant::OauthGrant;
-use crate::openid::redirect_uri;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal};
 use crate::session::{Amr, Session};
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
+
+/// How long a user who has signed in for a request may take for the rest, whatever `max_age` says.
+const AGE_GRACE: SignedDuration = SignedDuration::from_mins(5);
+/// Why a user is not admitted. The client learns no more, as the user has not consented.
+const REFUSED: &str = "the user cannot sign in to this client";
 
 /// Who opens the request.
 pub struct Visitor<'a> {
@@ -90,29 +94,35 @@ fn step(
         return Ok(if asks(Prompt::Create) { Step::SignUp } else { Step::SignIn });
     };
     if visitor.session.is_impersonation {
-        return Err(Refusal::new(AuthorizationError::AccessDenied, "an impersonation cannot sign in to a client"));
+        return Err(Refusal::new(AuthorizationError::AccessDenied, REFUSED));
     }
     let authenticated_at = visitor.session.authenticated_at.unwrap_or(visitor.session.created_at);
-    // The user has signed in for this request.
-    let is_new = authenticated_at >= request.began_at;
+    // The user has signed in for this request. On a remembered device, the session is new, but the
+    // second factor was proved before.
+    let signed_in_at = authenticated_at.max(visitor.session.created_at);
+    let is_new = signed_in_at >= request.began_at;
+    if request.hinted.is_some_and(|hinted| hinted != visitor.user.id) {
+        return Ok(Step::SignInAgain);
+    }
     if asks(Prompt::Create) && !is_new && !decided.account {
         return Ok(Step::SignUp);
     }
-    let is_too_old = request.max_age.is_some_and(|age| now >= after(authenticated_at, SignedDuration::from_secs(i64::from(age) + 1)));
+    let is_too_old = request.max_age.is_some_and(|age| now > after(authenticated_at, SignedDuration::from_secs(age.into())));
     // A user without a second factor cannot prove one; the client sees in `acr` what was proved.
     let owes_factor = request.wants_mfa && visitor.user.has_second_factor() && !visitor.session.amr.contains(&Amr::Mfa);
-    if !is_new && (asks(Prompt::Login) || is_too_old || owes_factor) {
+    let is_just_signed_in = is_new && now < after(signed_in_at, AGE_GRACE);
+    if (!is_new && (asks(Prompt::Login) || owes_factor)) || (is_too_old && !is_just_signed_in) {
         return Ok(Step::SignInAgain);
     }
     match visitor.restricted {
         None => {}
         Some(RestrictedReason::RestrictedByAdministrator) => {
-            return Err(Refusal::new(AuthorizationError::AccessDenied, "the user is restricted"));
+            return Err(Refusal::new(AuthorizationError::AccessDenied, REFUSED));
         }
         Some(_) => return Ok(Step::Onboarding),
     }
     if !visitor.is_admitted {
-        return Err(Refusal::new(AuthorizationError::AccessDenied, "the client does not admit the user"));
+        return Err(Refusal::new(AuthorizationError::AccessDenied, REFUSED));
     }
     if asks(Prompt::SelectAccount) && !is_new && !decided.account {
         return Ok(Step::ChooseAccount);
@@ -123,7 +133,7 @@ fn step(
 /// Whether the user has to consent. Consent is not remembered where any other program could receive
 /// the code (RFC 8252 §8.6).
 fn needs_consent(request: &AuthorizationRequest, client: &OauthClient, visitor: &Visitor<'_>) -> bool {
-    let proves_client = redirect_uri::check(&request.back.redirect_uri).is_ok_and(redirect_uri::Kind::proves_client);
-    let is_granted = visitor.grant.is_some_and(|grant| request.scopes.are_within(&grant.scopes));
+    let proves_client = request.proves_client();
+    let is_granted = visitor.grant.is_some_and(|grant| grant.is_of(visitor.user) && request.scopes.are_within(&grant.scopes));
     request.prompts.contains(&Prompt::Consent) || !proves_client || !(client.is_first_party || is_granted)
 }

@@ -6,7 +6,7 @@ use wire::id::OauthClientId;
 
 use crate::openid::client::{ClientType, Eligibility, OauthClient};
 use crate::openid::decision::{Step, UserDecision, Visitor, next};
-use crate::openid::grant::OauthGrant;
+use crate::openid::grant::{NewGrant, OauthGrant};
 use crate::openid::parameters::Parameters;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt};
 use crate::project::SessionSettings;
@@ -91,8 +91,10 @@ impl Case<'_> {
     fn next(&self) -> Result<Step, AuthorizationError> {
         let (user, session) = account();
         let now = after(START, SignedDuration::from_mins(1));
-        let grant =
-            self.granted.map(|scopes| OauthGrant::with(None, &self.client, &Scopes::parse(scopes).expect("scopes"), Uuid::nil(), START));
+        let grant = self.granted.map(|scopes| {
+            let scopes = Scopes::parse(scopes).expect("scopes");
+            OauthGrant::with(None, &NewGrant { client: &self.client, user: &user, scopes: &scopes, serial: Uuid::nil() }, START)
+        });
         let visitor =
             Visitor { user: &user, session: &session, restricted: self.restricted, is_admitted: self.is_admitted, grant: grant.as_ref() };
         let request = request(&self.client, self.asks, now);

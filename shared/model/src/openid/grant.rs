@@ -10,6 +10,7 @@ use wire::id::{OauthClientId, OauthGrantId, UserId};
 
 use crate::openid::client::OauthClient;
 use crate::session::scope::Scopes;
+use crate::user::User;
 
 /// A grant.
 #[wire::sparse]
@@ -21,6 +22,9 @@ pub struct OauthGrant {
     pub client_name: String,
     /// Everything that the user has granted.
     pub scopes: Scopes,
+    /// The user's `owner_epoch` when the user consented: after the account has changed hands,
+    /// consent is asked for again.
+    pub owner_epoch: u64,
     /// Told apart from an earlier grant to the same client, which the user ended: the sessions of
     /// that one stay ended.
     pub serial: Uuid,
@@ -39,17 +43,38 @@ impl OauthGrant {
         uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid().into()
     }
 
-    /// A grant after the user consented to `scopes`, in addition to what an earlier one had.
-    pub fn with(earlier: Option<&Self>, client: &OauthClient, scopes: &Scopes, serial: Uuid, now: Timestamp) -> Self {
+    /// A grant after the user consented, in addition to what an earlier one had, unless that was
+    /// given by somebody else.
+    pub fn with(earlier: Option<&Self>, new: &NewGrant<'_>, now: Timestamp) -> Self {
+        let earlier = earlier.filter(|grant| grant.is_of(new.user));
         Self {
-            client_id: client.id,
-            client_name: client.name.clone(),
-            scopes: earlier.map(|grant| grant.scopes.clone()).unwrap_or_default().and(scopes),
-            serial: earlier.map_or(serial, |grant| grant.serial),
+            client_id: new.client.id,
+            client_name: new.client.name.clone(),
+            scopes: earlier.map(|grant| grant.scopes.clone()).unwrap_or_default().and(new.scopes),
+            owner_epoch: new.user.owner_epoch,
+            serial: earlier.map_or(new.serial, |grant| grant.serial),
             created_at: earlier.map_or(now, |grant| grant.created_at),
             updated_at: now,
         }
     }
+
+    /// Whether the account has not changed hands since the user consented.
+    pub fn is_of(&self, user: &User) -> bool {
+        self.owner_epoch == user.owner_epoch
+    }
+}
+
+/// What a user grants.
+#[derive(Debug, Clone, Copy)]
+pub struct NewGrant<'a> {
+    /// The client.
+    pub client: &'a OauthClient,
+    /// The user.
+    pub user: &'a User,
+    /// The scopes.
+    pub scopes: &'a Scopes,
+    /// The serial, unless the user has a grant to the client already.
+    pub serial: Uuid,
 }
 
 /// Whether a session that names this serial still rests on the user's grant. A session of a client

@@ -15,7 +15,7 @@ use crate::session::token::client::{issuer, userinfo_endpoint};
 const LANGUAGES: [&str; 2] = ["en", "de"];
 
 /// The claims of ID tokens and of the userinfo endpoint.
-const CLAIMS: [&str; 17] = [
+const CLAIMS: [&str; 19] = [
     "iss",
     "sub",
     "aud",
@@ -33,6 +33,8 @@ const CLAIMS: [&str; 17] = [
     "signed_up_at",
     "email",
     "email_verified",
+    "teams",
+    "permissions",
 ];
 
 /// The metadata of a project, which tells standard software where to find its keys and endpoints.
@@ -53,13 +55,22 @@ pub struct IssuerMetadata {
     pub token_endpoint: String,
     /// Where clients get claims about a user (OpenID Connect Core §5.3).
     pub userinfo_endpoint: String,
+    /// Where clients send authorization requests in advance (RFC 9126 §5).
+    pub pushed_authorization_request_endpoint: String,
+    /// Where clients ask whether a token is valid (RFC 7662).
+    pub introspection_endpoint: String,
+    /// Where clients end the session of a token (RFC 7009).
+    pub revocation_endpoint: String,
+    /// Where clients send users to sign out (RP-Initiated Logout 1.0). The project `internal` has
+    /// none.
+    pub end_session_endpoint: Option<String>,
     /// Where devices start a sign-in with the project as the client (RFC 8628 §3.1).
     pub device_authorization_endpoint: String,
     /// The scopes that every project has.
     #[schema(value_type = Vec<Scope>)]
     pub scopes_supported: Vec<&'static str>,
     /// The claims about users and tokens.
-    pub claims_supported: [&'static str; 17],
+    pub claims_supported: [&'static str; 19],
     /// Only authorization codes.
     pub response_types_supported: [&'static str; 1],
     /// How clients get the answer.
@@ -88,7 +99,7 @@ pub struct IssuerMetadata {
     pub claims_parameter_supported: bool,
     /// The parameter `request` is refused.
     pub request_parameter_supported: bool,
-    /// The parameter `request_uri` is refused.
+    /// A `request_uri` is refused unless it names a pushed request.
     pub request_uri_parameter_supported: bool,
 }
 
@@ -102,6 +113,10 @@ impl IssuerMetadata {
             authorization_endpoint: (!project.id.is_internal()).then(|| format!("{issuer}/oauth2/authorize")),
             token_endpoint: format!("{issuer}/oauth2/token"),
             userinfo_endpoint: userinfo_endpoint(&issuer),
+            pushed_authorization_request_endpoint: format!("{issuer}/oauth2/par"),
+            introspection_endpoint: format!("{issuer}/oauth2/introspect"),
+            revocation_endpoint: format!("{issuer}/oauth2/revoke"),
+            end_session_endpoint: (!project.id.is_internal()).then(|| format!("{issuer}/oauth2/end-session")),
             device_authorization_endpoint: format!("{api_url}/api/v1/auth/oauth/device_authorization"),
             issuer,
             scopes_supported: Scope::ALL.iter().map(|scope| scope.name()).collect(),

@@ -6,7 +6,7 @@ use url::form_urlencoded;
 use wire::id::OauthClientId;
 
 use crate::openid::client::OauthClient;
-use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal, ResponseMode, ReturnPath};
+use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt, Refusal, RequestName, ResponseMode, ReturnPath};
 use crate::session::client::ACR_MFA;
 use crate::session::scope::{Scope, Scopes};
 use crate::sign_in::authorization::is_challenge;
@@ -20,10 +20,59 @@ const MAX_VALUE: usize = 2048;
 #[derive(Debug, Clone)]
 pub struct Parameters(Vec<(String, String)>);
 
+/// A request to sign a user out (RP-Initiated Logout 1.0 §2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogoutRequest {
+    /// An ID token that the client got, perhaps long ago.
+    pub id_token_hint: Option<String>,
+    /// The client.
+    pub client_id: Option<OauthClientId>,
+    /// Where the user goes afterwards.
+    pub redirect_uri: Option<String>,
+    /// The client's own state, returned to it.
+    state: Option<String>,
+}
+
+impl LogoutRequest {
+    /// The redirect URI with the client's state.
+    pub fn returning(&self, uri: &str) -> String {
+        let Some(state) = &self.state else { return uri.to_owned() };
+        let query = form_urlencoded::Serializer::new(String::new()).append_pair("state", state).finish();
+        format!("{uri}{}{query}", if uri.contains('?') { '&' } else { '?' })
+    }
+}
+
 impl Parameters {
+    /// The request to sign a user out.
+    pub fn logout(&self) -> Result<LogoutRequest, Refusal> {
+        let client_id = self.one("client_id")?.map(OauthClientId::parse).transpose();
+        Ok(LogoutRequest {
+            id_token_hint: self.one("id_token_hint")?.map(str::to_owned),
+            client_id: client_id.map_err(|_| Refusal::invalid("client_id names no client of this project"))?,
+            redirect_uri: self.one("post_logout_redirect_uri")?.map(str::to_owned),
+            state: self.short("state")?,
+        })
+    }
+
+    /// An ID token of the user whom the client expects.
+    pub fn id_token_hint(&self) -> Result<Option<&str>, Refusal> {
+        self.one("id_token_hint")
+    }
+
     /// The parameters in a query or a form. One without a value counts as absent (RFC 6749 §3.1).
     pub fn parse(text: &str) -> Self {
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().filter(|(_, value)| !value.is_empty()).collect())
+    }
+
+    /// Parameters that were parsed elsewhere.
+    pub fn from_fields<'a>(fields: impl Iterator<Item = (&'static str, &'a str)>) -> Self {
+        Self(fields.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    /// The pushed request that is named instead of parameters; `None` without a `request_uri`, and
+    /// for one that no pushed request can have.
+    pub fn pushed(&self) -> Result<Option<RequestName>, Refusal> {
+        Ok(self.one("request_uri")?.and_then(RequestName::from_urn))
     }
 
     fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a str> {
@@ -94,6 +143,7 @@ impl Parameters {
             scopes: self.scopes(client)?,
             prompts: self.prompts()?,
             max_age: self.max_age()?,
+            hinted: None,
             login_hint: self.one("login_hint")?.filter(|hint| hint.len() <= 320).map(str::to_owned),
             ui_locales: self.one("ui_locales")?.filter(|locales| locales.len() <= 128).map(str::to_owned),
             wants_mfa: self.one("acr_values")?.is_some_and(|values| values.split(' ').any(|value| value == ACR_MFA)),

@@ -3,6 +3,8 @@
 //! They are compared character by character (RFC 9700 §2.1), except for the port of a loopback URI,
 //! which a native app chooses when it starts (RFC 8252 §7.3).
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use url::{Host, Url};
 
 /// The longest redirect URI, in bytes.
@@ -37,8 +39,8 @@ impl Kind {
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(domain)) => domain == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Ipv4(address)) => address == Ipv4Addr::LOCALHOST,
+        Some(Host::Ipv6(address)) => address == Ipv6Addr::LOCALHOST,
         None => false,
     }
 }
@@ -54,7 +56,7 @@ pub fn check(text: &str) -> Result<Kind, RedirectUriRefusal> {
         "https" => Kind::Web,
         "http" if is_loopback(&url) => Kind::Loopback,
         // A reversed domain name (RFC 8252 §7.1), which excludes `javascript`, `data` and the like.
-        scheme if scheme.contains('.') => Kind::PrivateScheme,
+        scheme if scheme.contains('.') && text[scheme.len()..].starts_with(":/") => Kind::PrivateScheme,
         _ => return Err(RedirectUriRefusal),
     };
     let is_plain = url.username().is_empty() && url.password().is_none();
@@ -64,7 +66,12 @@ pub fn check(text: &str) -> Result<Kind, RedirectUriRefusal> {
         path.split('/').any(|segment| matches!(segment.to_ascii_lowercase().as_str(), "." | ".." | "%2e" | "%2e%2e" | ".%2e" | "%2e."));
     let starts_alike =
         kind == Kind::PrivateScheme || url.as_str().starts_with(text.split(['?']).next().unwrap_or_default().trim_end_matches('/'));
-    if is_plain && !has_dots && starts_alike { Ok(kind) } else { Err(RedirectUriRefusal) }
+    // Hosts may contain these (WHATWG URL §3.2), but they end a source in a content security
+    // policy.
+    let has_plain_host = !url.host_str().is_some_and(|host| host.contains([';', ',', '\'', '%']));
+    // The answer has these parameters itself.
+    let is_free = !url.query_pairs().any(|(name, _)| matches!(&*name, "code" | "state" | "iss" | "error" | "error_description"));
+    if is_plain && !has_dots && starts_alike && has_plain_host && is_free { Ok(kind) } else { Err(RedirectUriRefusal) }
 }
 
 /// The text with its port removed, if it is a loopback URI.
@@ -86,10 +93,11 @@ pub fn matches(registered: &str, given: &str) -> bool {
 /// Where a redirect URI leads, for people: the host, or the scheme of a native app.
 pub fn shown_host(text: &str) -> String {
     let Ok(url) = Url::parse(text) else { return String::new() };
-    match (url.host_str(), url.port()) {
-        (Some(host), Some(port)) if url.scheme() != "http" => format!("{host}:{port}"),
-        (Some(host), _) if !host.is_empty() => host.to_owned(),
-        _ => format!("{}:", url.scheme()),
+    // The host of a private scheme means nothing: any app can claim the scheme.
+    match (url.scheme(), url.host_str(), url.port()) {
+        ("https", Some(host), Some(port)) => format!("{host}:{port}"),
+        ("https" | "http", Some(host), _) => host.to_owned(),
+        (scheme, _, _) => format!("{scheme}:"),
     }
 }
 
@@ -137,6 +145,11 @@ mod tests {
             "javascript:alert(1)",
             "data:text/html,x",
             "myapp:/cb",
+            "com.example:javascript:alert(1)",
+            "http://127.0.0.2/cb",
+            "https://a;b.example.com/cb",
+            "https://app.example.com/cb?state=x",
+            "https://app.example.com/cb?a=1&code=x",
             "file:///etc/passwd",
             &format!("https://app.example.com/{}", "a".repeat(2048)),
         ] {
@@ -176,6 +189,7 @@ mod tests {
             ("https://app.example.com:8443/cb", "app.example.com:8443"),
             ("http://127.0.0.1:51004/cb", "127.0.0.1"),
             ("com.example.app:/cb", "com.example.app:"),
+            ("com.example.app://bank.example/cb", "com.example.app:"),
         ] {
             assert_eq!(shown_host(text), shown);
         }

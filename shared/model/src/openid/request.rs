@@ -11,13 +11,15 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::clock::after;
 use wire::entropy::Entropy;
-use wire::id::OauthClientId;
+use wire::id::{OauthClientId, UserId};
 
 use crate::openid::redirect_uri;
 use crate::session::scope::Scopes;
 
 /// How long a user may take from the request to the decision.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(1);
+/// How long a pushed request waits for its user.
+pub const PUSHED_LIFE: SignedDuration = SignedDuration::from_secs(90);
 
 /// Why a request is refused (RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6, RFC 8707 §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, IntoStaticStr)]
@@ -48,6 +50,8 @@ pub enum AuthorizationError {
     RequestNotSupported,
     /// The `request_uri` is not supported.
     RequestUriNotSupported,
+    /// The `request_uri` names no pushed request of the client, or one that has been used.
+    InvalidRequestUri,
     /// The parameter `registration` is not supported.
     RegistrationNotSupported,
 }
@@ -75,7 +79,7 @@ impl Refusal {
     }
 
     /// A refusal of a malformed request.
-    pub(crate) fn invalid(description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn invalid(description: impl Into<Cow<'static, str>>) -> Self {
         Self::new(AuthorizationError::InvalidRequest, description)
     }
 }
@@ -178,6 +182,8 @@ pub struct AuthorizationRequest {
     pub prompts: Vec<Prompt>,
     /// How long ago the user may have authenticated, in seconds.
     pub max_age: Option<u32>,
+    /// The only user who may sign in: the one of the ID token that the client sent as a hint.
+    pub hinted: Option<UserId>,
     /// Who the user probably is.
     pub login_hint: Option<String>,
     /// The languages that the user prefers.
@@ -198,6 +204,8 @@ pub struct RequestName {
     pub client_id: OauthClientId,
 }
 
+/// What the `request_uri` of a pushed request begins with.
+const URN: &str = "urn:ietf:params:oauth:request_uri:";
 /// The length of the client's id in a name.
 const ID: usize = 32;
 /// The length of the random part of a name: 130 random bits.
@@ -216,6 +224,16 @@ impl RequestName {
         let is_name = text.len() == ID + RANDOM && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
         let client_id = Uuid::try_parse(text.get(..ID).filter(|_| is_name)?).ok()?.into();
         Some(Self { text: text.to_owned().into(), client_id })
+    }
+
+    /// The name as the `request_uri` of a pushed request (RFC 9126 §2.2).
+    pub fn urn(&self) -> String {
+        format!("{URN}{}", self.text.expose_secret())
+    }
+
+    /// Parses the `request_uri` of a pushed request; `None` for any other URI.
+    pub fn from_urn(uri: &str) -> Option<Self> {
+        Self::parse(uri.strip_prefix(URN)?)
     }
 
     /// The name.
@@ -238,6 +256,11 @@ impl AuthorizationRequest {
     /// Where the user returns to, for people.
     pub fn shown_host(&self) -> String {
         redirect_uri::shown_host(&self.back.redirect_uri)
+    }
+
+    /// Whether the redirect URI proves which program receives the code.
+    pub fn proves_client(&self) -> bool {
+        redirect_uri::check(&self.back.redirect_uri).is_ok_and(redirect_uri::Kind::proves_client)
     }
 
     /// The origin of the redirect URI, or its scheme for native apps, as a source in a content

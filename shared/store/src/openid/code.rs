@@ -4,6 +4,7 @@
 use crypto::digest::Digest;
 use model::openid::code::{CODE_MEMORY, ClientCode};
 use model::session::Session;
+use model::trail::{Target, TargetKind};
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::clock::after;
 use wire::id::ProjectId;
@@ -26,7 +27,8 @@ impl Store {
         others: Vec<Write>,
     ) -> Result<(), Error> {
         let write = Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY));
-        self.transact(others.into_iter().chain([write.about(stored.user_id)])).await
+        let write = write.about(stored.user_id).targets([Target::new(TargetKind::OauthClient, stored.client_id)]);
+        self.transact(others.into_iter().chain([write])).await
     }
 
     /// The stored code.

@@ -6,6 +6,7 @@
 //! | number of clients | `P#<P>` | `OAUTHCLIENTS` | 1 unit more to create or delete a client |
 //! | grant | `U#<P>#<user>` | `GRANT#<id>` | the id follows from the client; one Query lists a user's grants |
 //! | authorization request of a client | `N#<P>#<digest of the name>` | `REQUEST` | 1 unit for each KB to write; expires by TTL |
+//! | pushed authorization request | `N#<P>#<digest of the name>` | `PUSHED` | 1 unit for each KB to write, and to take; expires by TTL |
 //! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, and 2 to redeem, with the session; expires by TTL |
 //!
 //! A session of a client is an item like any session ([`crate::session`]), with the state of its

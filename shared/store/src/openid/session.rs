@@ -7,7 +7,7 @@ use model::session::rotation::Rotation;
 use model::trail::Event;
 use wire::id::ProjectId;
 
-use crate::openid::grant_key;
+use crate::openid::grant::grant_key;
 use crate::session::{listed, session_key};
 use crate::table::{CARRIED, Error, Label, Store, Write, integer, is_made, string};
 

@@ -14,16 +14,18 @@ use crypto::rsa_key::RsaPrivateKey;
 use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, Header, Validation};
 use ring::digest::{SHA256, digest};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 use wire::id::{OauthClientId, ProjectId, SessionId, UserId};
 
 use super::rsa::NoUsableKey;
-use super::{Audience, Claims, Error, Signer, Subject, TYPE, is_access_token};
+use super::{Audience, Error, Signer, Subject, TYPE, is_access_token};
 use crate::session::client::{ACR_MFA, ACR_SINGLE, ClientSession};
-use crate::session::scope::Scope;
+use crate::session::scope::{Scope, Scopes};
 use crate::session::{Amr, Session};
-use crate::user::User;
+use crate::user::{Channel, User};
 
 /// The issuer of a project's tokens: the `iss` of users without restrictions.
 pub fn issuer(api_url: &str, project: &ProjectId) -> String {
@@ -40,7 +42,7 @@ pub fn userinfo_endpoint(issuer: &str) -> String {
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]
-    claims: Claims,
+    claims: Value,
     client_id: OauthClientId,
     /// The session.
     sid: SessionId,
@@ -98,16 +100,18 @@ pub struct UserClaims {
 }
 
 impl UserClaims {
-    /// What a session's scopes permit.
-    pub fn of(user: &User, session: &ClientSession) -> Self {
-        let (profile, email) = (session.scopes.has(Scope::Profile), session.scopes.has(Scope::Email));
+    /// What these scopes permit.
+    pub fn of(user: &User, scopes: &Scopes) -> Self {
+        let (profile, email) = (scopes.has(Scope::Profile), scopes.has(Scope::Email));
         let primary = user.primary().filter(|_| email);
         Self {
             name: user.display_name.clone().filter(|_| profile),
             picture: user.profile_image_url.clone().filter(|_| profile),
             signed_up_at: profile.then(|| user.signed_up_at.as_second()),
             email: primary.map(|channel| channel.value.to_string()),
-            email_verified: primary.map(|channel| channel.is_verified),
+            // Clients find accounts by verified addresses. Whoever clicked a link without a session
+            // may not be the one who uses the account.
+            email_verified: primary.map(Channel::is_confirmed),
         }
     }
 }
@@ -121,9 +125,25 @@ pub struct ClientTokenClaims {
     pub sid: SessionId,
     /// The client.
     pub client_id: OauthClientId,
+    /// The scopes, separated by spaces.
+    pub scope: String,
     /// When the token expires, in seconds since the Unix epoch.
     pub exp: i64,
 }
+
+/// The claims of an ID token that is read back.
+#[derive(Debug, Clone, Deserialize)]
+pub struct IdTokenHint {
+    /// The user.
+    pub sub: UserId,
+    /// The session.
+    pub sid: SessionId,
+    /// The client.
+    pub aud: OauthClientId,
+}
+
+/// The `typ` of ID tokens.
+const ID_TYPE: &str = "JWT";
 
 /// A token that is about to be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +158,7 @@ impl TokenType {
     fn header(self) -> String {
         match self {
             Self::Access => TYPE.to_owned(),
-            Self::Id => "JWT".to_owned(),
+            Self::Id => ID_TYPE.to_owned(),
         }
     }
 }
@@ -153,29 +173,37 @@ fn auth_time(session: &Session) -> i64 {
 }
 
 impl Signer {
-    /// The claims of an access token for a session of a client, valid for `life` from `now`.
+    /// The claims of an access token for a session of a client, valid for `life` from `now`;
+    /// `is_confirmed` says whether the user is known to receive the emails of the address.
     pub fn client_claims(
         &self,
-        subject: &Subject,
+        (subject, is_confirmed): (&Subject, bool),
         session: &Session,
         client: &ClientSession,
         jti: Uuid,
-        now: Timestamp,
-        life: Duration,
+        (now, life): (Timestamp, Duration),
     ) -> ClientClaims {
         let mut claims = self.claims(subject, now, life);
         claims.client_id = None;
         claims.scope = client.scopes.to_string();
+        claims.email_verified &= is_confirmed;
+        let has = |scope: Scope| client.scopes.has(scope);
+        let mut left_out = Vec::new();
         if !client.is_first_party() {
             claims.aud = userinfo_endpoint(&claims.iss);
-            claims.requires_totp_mfa = false;
-            claims.selected_team_id = claims.selected_team_id.filter(|_| client.scopes.has(Scope::Teams));
+            left_out.extend(["requires_totp_mfa", "is_restricted", "restricted_reason", "is_anonymous", "role", "branch_id"]);
+            left_out.extend((!has(Scope::Teams)).then_some("selected_team_id"));
+            left_out.extend((!has(Scope::Profile)).then_some("signed_up_at"));
         }
-        if !client.scopes.has(Scope::Profile) {
+        if !has(Scope::Profile) {
             claims.name = None;
         }
-        if !client.scopes.has(Scope::Email) {
+        if !has(Scope::Email) {
             (claims.email, claims.email_verified) = (None, false);
+        }
+        let mut claims = serde_json::to_value(claims).unwrap_or_default();
+        if let Value::Object(fields) = &mut claims {
+            fields.retain(|name, _| !left_out.contains(&name.as_str()));
         }
         ClientClaims {
             claims,
@@ -248,16 +276,40 @@ impl Signer {
     /// Verifies an access token of one of this project's clients. If it is signed with an RSA key,
     /// the project's keys must be known.
     pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
+        let issuer = issuer(&self.api_url, project);
+        let audiences = [userinfo_endpoint(&issuer), Audience::Normal.name(project)];
+        let is_type = |typ: Option<&str>| typ.is_some_and(|typ| is_access_token(Some(typ)));
+        let claims: ClientTokenClaims = self.signed_by(token, project, is_type, Some(&audiences), now)?;
+        if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
+    }
+
+    /// Verifies an ID token that comes back as a hint, which may have expired (RP-Initiated Logout
+    /// 1.0 §2). If it is signed with an RSA key, the project's keys must be known.
+    pub fn verify_hint(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<IdTokenHint, Error> {
+        self.signed_by(token, project, |typ| typ == Some(ID_TYPE), None, now)
+    }
+
+    /// The claims of a token that this project has signed. The crate uses the system clock, so the
+    /// caller checks the expiry.
+    fn signed_by<C: DeserializeOwned>(
+        &self,
+        token: &str,
+        project: &ProjectId,
+        is_type: impl Fn(Option<&str>) -> bool,
+        audiences: Option<&[String]>,
+        now: Timestamp,
+    ) -> Result<C, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
-        if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
+        if !is_type(header.typ.as_deref()) {
             return Err(Error::Unparsable);
         }
-        let issuer = issuer(&self.api_url, project);
         let mut validation = Validation::new(header.alg);
-        validation.set_audience(&[userinfo_endpoint(&issuer), Audience::Normal.name(project)]);
-        validation.set_issuer(&[issuer]);
+        match audiences {
+            Some(audiences) => validation.set_audience(audiences),
+            None => validation.validate_aud = false,
+        }
+        validation.set_issuer(&[issuer(&self.api_url, project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The crate uses the system clock, so the expiry is checked below with the app's clock.
         validation.validate_exp = false;
         let kid = header.kid.ok_or(Error::Unparsable)?;
         let key = match header.alg {
@@ -265,8 +317,7 @@ impl Signer {
             Algorithm::RS256 => self.rsa.verifying(project, &kid, now),
             _ => None,
         };
-        let claims: ClientTokenClaims =
-            jsonwebtoken::decode(token, &key.ok_or(Error::Unparsable)?, &validation).map_err(|_| Error::Unparsable)?.claims;
-        if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
+        let key = key.ok_or(Error::Unparsable)?;
+        Ok(jsonwebtoken::decode(token, &key, &validation).map_err(|_| Error::Unparsable)?.claims)
     }
 }

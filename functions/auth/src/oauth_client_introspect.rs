@@ -1,0 +1,78 @@
+//! `POST /api/v1/projects/{project_id}/oauth2/introspect`: says whether a token is valid, and what
+//! it stands for (RFC 7662). A client can only ask about its own tokens.
+
+use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::client::Caller;
+use api::http::{BodyRule, Json, Route};
+use api::product::client_input::ClientInput;
+use api::product::input::ProjectPath;
+use axum::extract::State;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use model::limit::Limit;
+use model::session::token::client::issuer;
+use serde::Serialize;
+use utoipa::ToSchema;
+use wire::id::{OauthClientId, SessionId, UserId};
+
+use crate::client_tokens::answer::ScopeText;
+use crate::client_tokens::lookup::ClientToken;
+use crate::client_tokens::proof::{self, TokenOfClient};
+
+pub const ROUTE: Route = Route::post("auth-oauth-client-introspect", "/api/v1/projects/{project_id}/oauth2/introspect")
+    .summary("Says whether a token of an OAuth client is valid")
+    .limit(Limit::OauthClient)
+    .body(BodyRule::OauthForm)
+    .leaves_no_trail("only counts of requests change")
+    .table(&[BatchGetItem, UpdateItem])
+    .errors(&[ErrorCode::InvalidOauthClientIdOrSecret]);
+
+/// A token (RFC 7662 §2.2). One that is not valid, or not the client's, is only `active: false`.
+#[wire::sparse]
+#[derive(Serialize, ToSchema)]
+pub struct Introspection {
+    /// Whether the token is valid now.
+    active: bool,
+    /// The scopes of the session, separated by spaces.
+    #[schema(value_type = Option<String>)]
+    scope: Option<ScopeText>,
+    /// The client.
+    client_id: Option<OauthClientId>,
+    /// The user.
+    sub: Option<UserId>,
+    /// The issuer.
+    iss: Option<String>,
+    /// The session.
+    sid: Option<SessionId>,
+    /// `access_token` or `refresh_token`.
+    token_type: Option<&'static str>,
+    /// When the token expires, in seconds since the Unix epoch; for a refresh token, when the
+    /// session ends.
+    exp: Option<i64>,
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    ClientInput { body, path }: ClientInput<TokenOfClient, ProjectPath>,
+) -> Result<Json<Introspection>, Error> {
+    let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
+    // Whoever finds a token could find out from a public client's id whether it is valid.
+    if !proved.client.is_confidential() {
+        return Err(KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id) }.into());
+    }
+    let found = ClientToken::find(&app, &proved.project, &proved.client, &body.token).await?;
+    Ok(Json(match found {
+        None => Introspection { active: false, scope: None, client_id: None, sub: None, iss: None, sid: None, token_type: None, exp: None },
+        Some(ClientToken { user, session, client, expires_at }) => Introspection {
+            active: true,
+            scope: Some(ScopeText(client.scopes)),
+            client_id: Some(client.id),
+            sub: Some(user.id),
+            iss: Some(issuer(&app.settings.api_url, &proved.project.id)),
+            sid: Some(session.id),
+            token_type: Some(if expires_at.is_some() { "access_token" } else { "refresh_token" }),
+            exp: Some(expires_at.unwrap_or(session.expires_at.as_second())),
+        },
+    }))
+}

@@ -1,0 +1,126 @@
+//! `POST /api/v1/projects/{project_id}/oauth2/par`: takes the authorization request of a client
+//! before its user leaves (RFC 9126). The browser then carries only a name, so nobody on the way
+//! can change the request. The name works once, within 90 seconds.
+
+use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::client::Caller;
+use api::http::{BodyRule, CreatedJson, Route};
+use api::product::client_input::ClientInput;
+use api::product::input::ProjectPath;
+use axum::extract::State;
+use deserr::Deserr;
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use model::limit::Limit;
+use model::openid::parameters::Parameters;
+use model::openid::request::{PUSHED_LIFE, Refusal, RequestName};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::client_tokens::proof;
+
+pub const ROUTE: Route = Route::post("auth-oauth-client-push", "/api/v1/projects/{project_id}/oauth2/par")
+    .summary("Takes the authorization request of an OAuth client in advance")
+    .limit(Limit::OauthClient)
+    .body(BodyRule::OauthForm)
+    .without_secret()
+    .leaves_no_trail("nobody has decided anything yet")
+    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .errors(&[ErrorCode::InvalidOauthClientIdOrSecret, ErrorCode::AuthorizationRequestInvalid]);
+
+/// The parameters of an authorization request. Unknown fields are ignored.
+#[wire::optional]
+#[derive(Deserr, ToSchema)]
+pub struct PushedRequest {
+    /// The client's id. Absent if it is sent with HTTP Basic.
+    client_id: String,
+    /// The client's secret. Absent for a public client, and if it is sent with HTTP Basic.
+    client_secret: Option<String>,
+    /// Must be `code`.
+    response_type: Option<String>,
+    /// One of the client's redirect URIs.
+    redirect_uri: Option<String>,
+    /// The scopes, separated by spaces.
+    scope: Option<String>,
+    /// Returned to the client unchanged.
+    state: Option<String>,
+    /// Returned in the ID token.
+    nonce: Option<String>,
+    /// The PKCE challenge (RFC 7636 §4.2).
+    code_challenge: Option<String>,
+    /// Must be `S256`.
+    code_challenge_method: Option<String>,
+    /// `query` or `form_post`.
+    response_mode: Option<String>,
+    /// What the pages must or must not ask.
+    prompt: Option<String>,
+    /// How long ago the user may have authenticated, in seconds.
+    max_age: Option<String>,
+    /// Who the user probably is.
+    login_hint: Option<String>,
+    /// The languages that the user prefers.
+    ui_locales: Option<String>,
+    /// The authentication context classes that the client asks for.
+    acr_values: Option<String>,
+    /// Not supported.
+    request: Option<String>,
+    /// Not supported: a pushed request cannot contain another.
+    request_uri: Option<String>,
+    /// Not supported.
+    registration: Option<String>,
+    /// Not supported.
+    resource: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct PushedAnswer {
+    /// The name of the request, for the parameter `request_uri` of the authorization endpoint.
+    #[schema(example = "urn:ietf:params:oauth:request_uri:…")]
+    request_uri: String,
+    /// How long the name works, in seconds.
+    expires_in: i64,
+}
+
+impl PushedRequest {
+    fn parameters(&self) -> Parameters {
+        let fields = [
+            ("client_id", Some(&self.client_id)),
+            ("response_type", self.response_type.as_ref()),
+            ("redirect_uri", self.redirect_uri.as_ref()),
+            ("scope", self.scope.as_ref()),
+            ("state", self.state.as_ref()),
+            ("nonce", self.nonce.as_ref()),
+            ("code_challenge", self.code_challenge.as_ref()),
+            ("code_challenge_method", self.code_challenge_method.as_ref()),
+            ("response_mode", self.response_mode.as_ref()),
+            ("prompt", self.prompt.as_ref()),
+            ("max_age", self.max_age.as_ref()),
+            ("login_hint", self.login_hint.as_ref()),
+            ("ui_locales", self.ui_locales.as_ref()),
+            ("acr_values", self.acr_values.as_ref()),
+            ("request", self.request.as_ref()),
+            ("request_uri", self.request_uri.as_ref()),
+            ("registration", self.registration.as_ref()),
+            ("resource", self.resource.as_ref()),
+        ];
+        Parameters::from_fields(fields.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))))
+    }
+}
+
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    ClientInput { body, path }: ClientInput<PushedRequest, ProjectPath>,
+) -> Result<CreatedJson<PushedAnswer>, Error> {
+    let proved = proof::prove_client(&app, &caller, &path, &body.client_id, body.client_secret.as_deref()).await?;
+    let invalid = |refusal: Refusal| KnownError::AuthorizationRequestInvalid {
+        oauth_error: refusal.error.code().to_owned(),
+        reason: refusal.description.into_owned(),
+    };
+    let (parameters, client) = (body.parameters(), &proved.client);
+    let back = parameters.return_path(client).map_err(invalid)?;
+    let request = parameters.request(client, back, app.clock.now()).map_err(invalid)?;
+    let name = RequestName::draw(&app.entropy, client.id);
+    app.store.push_client_request(&proved.project.id, &name, &request).await?;
+    Ok(CreatedJson(PushedAnswer { request_uri: name.urn(), expires_in: PUSHED_LIFE.as_secs() }))
+}

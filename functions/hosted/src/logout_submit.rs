@@ -1,0 +1,20 @@
+//! `POST /api/v1/projects/{project_id}/oauth2/end-session`: the end-session endpoint of the
+//! project (RP-Initiated Logout 1.0 §2), for a client that sends its request as a form.
+
+use api::http::Route;
+use api::http::TableAction::BatchGetItem;
+
+use crate::answer::Answer;
+use crate::pages::logout;
+use crate::visit::authorization::AuthorizationVisit;
+
+pub const ROUTE: Route = Route::post("hosted-logout-submit", "/api/v1/projects/{project_id}/oauth2/end-session")
+    .summary("Takes the request of an OAuth client to sign a user out, as a form")
+    .without_secret()
+    .table(&[BatchGetItem])
+    .page(&[]);
+
+pub async fn handle(AuthorizationVisit { visit, parameters }: AuthorizationVisit) -> Answer {
+    let answer = logout::begin(&visit, &parameters);
+    visit.finish(answer)
+}
