@@ -159,6 +159,7 @@ def checks(long):
         Check("hosted pages", "tests/hosted/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(160, 420)),
         Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(165, 330)),
         Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, attempts=2, budget=(50, 90)),
+        Check("openid clients", "tests/openid/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, attempts=2, budget=(60, 120)),
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),

@@ -35,7 +35,6 @@ const WITHOUT: &[(Leftovers, &[&str])] = &[
             "auth-connected-account-token-of",
             "auth-connected-account-token-own",
             "auth-oauth-cross-domain",
-            "auth-oauth-client-introspect",
             "auth-oauth-client-push",
             "auth-oauth-client-token",
             "auth-oauth-device-authorize",

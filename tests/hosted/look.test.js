@@ -111,6 +111,17 @@ const PAGES = {
     const { user_code } = await (await fetch(`${url}/api/v1/auth/oauth/device_authorization`, { method: "POST", body })).json();
     await it.shows("cli-auth-confirm", { user_code });
   },
+  consent: (it) => it.isAskedBy(),
+  "consent, own machine": (it) => it.isAskedBy({ redirect_uris: ["http://localhost/callback"] }),
+  "choose account": (it) => it.isAskedBy({ is_first_party: true }, { prompt: "select_account" }),
+  "authorize, expired": async (it) => {
+    await it.signsInQuietly();
+    await it.shows("authorize", { request: "x" });
+  },
+  logout: async (it) => {
+    await it.signsInQuietly();
+    await it.shows("logout", { client_id: (await newClient()).id });
+  },
   account: async (it) => {
     await it.signsInQuietly();
     await it.shows("account-settings");
@@ -132,6 +143,13 @@ const PAGES = {
   "unknown page": (it) => it.shows("nothing"),
 };
 
+const SCOPES = ["openid", "profile", "email", "teams", "permissions", "offline_access"];
+
+/** An OAuth client of the project. */
+const newClient = (fields) => w.admin("POST", "/internal/oauth-clients", {
+  name: "Analytical Notes", client_type: "public", redirect_uris: ["https://notes.example.com/callback"], scopes: SCOPES, policy_uri: "https://notes.example.com/privacy", tos_uri: "https://notes.example.com/terms", ...fields,
+});
+
 /** A visitor with this language, who notes every document and every request elsewhere. */
 async function visitor(t, language) {
   const it = await w.visitor(t);
@@ -144,6 +162,16 @@ async function visitor(t, language) {
   });
   return {
     ...it,
+    /** Signs in, and goes to a client's authorization request. */
+    isAskedBy: async function isAskedBy(fields, more) {
+      await this.signsInQuietly();
+      const { id, redirect_uris } = await newClient(fields);
+      const query = new URLSearchParams({
+        client_id: id, redirect_uri: redirect_uris[0], response_type: "code", scope: SCOPES.join(" "), code_challenge: "A".repeat(43), code_challenge_method: "S256", ui_locales: language, ...more,
+      });
+      await page.goto(`${w.issuer()}/oauth2/authorize?${query}`);
+      elsewhere.length = 0;
+    },
     documents,
     elsewhere,
     shows: (name, query) => page.goto(w.url(name, { ...query, ui_locales: language })),

@@ -1,6 +1,6 @@
 // Malformed requests, sent to Gatelet and to npm's `oidc-provider` with an equal client: both must
 // refuse them at the same place, with the same error. Where they do not, the case says why:
-// `differs` is on purpose, and `fault` is a fault of ours, which is reported as a test to do.
+// `differs` is on purpose.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -18,8 +18,8 @@ before(async () => {
 after(() => Promise.all((both ?? []).map((side) => side.stop())));
 
 /** Runs a case at both; `ours` is our answer, if it is another one on purpose. */
-function compare(name, { ours, differs, fault }, run) {
-  test(name, { todo: fault }, async () => {
+function compare(name, { ours, differs }, run) {
+  test(name, async () => {
     const [own, theirs] = await Promise.all(both.map((side) => run(side)));
     if (process.env.SHOW) console.log(`${own === theirs ? "same" : "DIFF"}\t${name}\t${own}\t${theirs}`);
     assert.equal(own, ours ?? theirs);
@@ -29,11 +29,8 @@ function compare(name, { ours, differs, fault }, run) {
 
 const UNKNOWN = "3f0e3c1a-9c0b-4a54-8d1c-0b5f6a7e8d90";
 
-const TWICE = { fault: "of a repeated parameter, the last value counts, RFC 6749 §3.2" };
-const EMPTY = { fault: "a parameter without a value does not count as left out, RFC 6749 §3.2" };
-const REFRESH = { fault: "401 with the challenge of another scheme, so that clients do not find the error, RFC 6749 §5.2" };
 const VERIFIERS = { ours: "400 invalid_grant", differs: "a verifier that cannot be is one that does not fit, RFC 7636 §4.6" };
-const GRANT = { ours: "400 unauthorized_client", fault: "the project has this grant, but not for this client, RFC 6749 §5.2" };
+const GRANT = { ours: "400 unauthorized_client", differs: "the project has this grant, but not for its OAuth clients" };
 const ASSERTION = { ours: "400 invalid_client", differs: "RFC 7521 §4.2.1 names this error" };
 const IN_BODY = { ours: "400 invalid_client", differs: "401 is for clients that used the header, RFC 6749 §5.2" };
 const IN_HEADER = { ours: "401 invalid_client Basic", differs: "a client that used the header gets 401, RFC 6749 §5.2" };
@@ -96,7 +93,7 @@ for (const [name, changes, expected = {}] of [
   ["a request object", { request: "eyJhbGciOiJub25lIn0.e30." }],
   ["a request object elsewhere", { request_uri: "https://notes.example.com/request" }],
   ["registration", { registration: "{}" }],
-  ["a hint that is no token", { id_token_hint: "nonsense" }, { fault: "id_token_hint is ignored, OpenID Connect Core §3.1.2.1" }],
+  ["a hint that is no token", { id_token_hint: "nonsense" }, {}],
   ["claims that are not JSON", { claims: "nonsense" }],
   ["an unknown display", { display: "hologram" }],
   ["unknown factors", { acr_values: "urn:example:eye" }],
@@ -129,11 +126,11 @@ for (const [name, make, expected = {}] of [
   ["no grant type", () => ({ grant_type: undefined })],
   ["an unknown grant type", () => ({ grant_type: "frobnicate" })],
   ["a password", () => ({ grant_type: "password", username: "ada", password: "x" })],
-  ["two grant types", () => ({ grant_type: ["authorization_code", "authorization_code"] }), TWICE],
+  ["two grant types", () => ({ grant_type: ["authorization_code", "authorization_code"] })],
   ["no code", () => ({ code: undefined })],
-  ["an empty code", () => ({ code: "" }), EMPTY],
+  ["an empty code", () => ({ code: "" })],
   ["another code", () => ({ code: "nonsense" })],
-  ["two codes", () => ({ code: ["a", "b"] }), TWICE],
+  ["two codes", () => ({ code: ["a", "b"] })],
   ["the code of another client", async (side) => ({ code: await side.newCode(side.other) })],
   ["a refresh token as the code", async (side) => ({ code: (await side.newTokens()).refresh_token })],
   ["no redirect URI", () => ({ redirect_uri: undefined }), { ours: "400 invalid_grant", differs: "none is one that does not fit; OAuth 2.1 leaves the parameter out" }],
@@ -143,7 +140,7 @@ for (const [name, make, expected = {}] of [
   ["a short verifier", () => ({ code_verifier: "short" }), VERIFIERS],
   ["a long verifier", () => ({ code_verifier: "a".repeat(129) }), VERIFIERS],
   ["a verifier with other characters", () => ({ code_verifier: `${"a".repeat(43)} +` }), VERIFIERS],
-  ["two verifiers", () => ({ code_verifier: [VERIFIER, VERIFIER] }), TWICE],
+  ["two verifiers", () => ({ code_verifier: [VERIFIER, VERIFIER] })],
   ["no client", () => ({ headers: NO_HEADER })],
   ["a confidential client without a secret", (side) => ({ headers: NO_HEADER, client_id: side.client.id }), IN_BODY],
   ["a wrong secret", (side) => ({ headers: { authorization: basic({ ...side.client, client_secret: "wrong" }) } })],
@@ -166,14 +163,14 @@ for (const [name, make, expected = {}] of [
   ["client credentials of such a client", () => ({ grant_type: "client_credentials" }), GRANT],
   ["a device code of such a client", () => ({ grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: "x" }), GRANT],
   ["no refresh token", () => ({ grant_type: "refresh_token" })],
-  ["another refresh token", () => ({ grant_type: "refresh_token", refresh_token: "nonsense" }), REFRESH],
-  ["the refresh token of another client", (side) => refresh(side, side.other), REFRESH],
-  ["a code as the refresh token", async (side) => ({ grant_type: "refresh_token", refresh_token: await side.newCode(side.client) }), REFRESH],
+  ["another refresh token", () => ({ grant_type: "refresh_token", refresh_token: "nonsense" })],
+  ["the refresh token of another client", (side) => refresh(side, side.other)],
+  ["a code as the refresh token", async (side) => ({ grant_type: "refresh_token", refresh_token: await side.newCode(side.client) })],
   ["more scopes than before", async (side) => ({ ...(await refresh(side)), scope: "openid profile" })],
   ["an unknown scope", async (side) => ({ ...(await refresh(side)), scope: "frobnicate" })],
-  ["an empty scope", async (side) => ({ ...(await refresh(side)), scope: "" }), EMPTY],
-  ["an empty secret in the body, too", () => ({ client_secret: "" }), EMPTY],
-  ["two refresh tokens", () => ({ grant_type: "refresh_token", refresh_token: ["a", "b"] }), TWICE],
+  ["an empty scope", async (side) => ({ ...(await refresh(side)), scope: "" })],
+  ["an empty secret in the body, too", () => ({ client_secret: "" })],
+  ["two refresh tokens", () => ({ grant_type: "refresh_token", refresh_token: ["a", "b"] })],
 ]) {
   compare(`token, ${name}`, expected, async (side) => token(side, await make(side)));
 }
@@ -187,7 +184,7 @@ compare("token, a second use of a code", {}, async (side) => {
   assert.equal(await token(side, { code }), "200");
   return token(side, { code });
 });
-compare("token, a refresh token after a second use of its code", REFRESH, async (side) => {
+compare("token, a refresh token after a second use of its code", {}, async (side) => {
   const code = await side.newCode(side.client);
   const body = query({ grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER });
   const { refresh_token } = await (await fetch(side.token, { method: "POST", headers: { authorization: basic(side.client) }, body })).json();

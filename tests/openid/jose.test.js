@@ -36,7 +36,7 @@ async function keys() {
 const ownService = () => ({ issuer: w.issuer(), audience: w.gateway.projectId, typ: "at+jwt", algorithms: ["ES256"] });
 const userinfo = () => `${w.issuer()}/oauth2/userinfo`;
 
-test("the tokens of a stranger's client are for the client and for the userinfo endpoint", async (t) => {
+test("a stranger's client gets tokens for itself and for the userinfo endpoint", async (t) => {
   const { id, id_token, access_token } = await signIn(t);
   const issuer = w.issuer();
   const found = await keys();

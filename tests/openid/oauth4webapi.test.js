@@ -120,8 +120,7 @@ test("a silent renewal gets its answer as a form, too", async (t) => {
   it.check();
 });
 
-const HINT = "id_token_hint is ignored, OpenID Connect Core §3.1.2.1";
-test("a hint of another user's ID token is not answered with this one's", { todo: HINT }, async (t) => {
+test("a hint of another user's ID token is not answered with this one's", async (t) => {
   const [rp, it, other] = [await newRelyingParty(t), await w.newcomer(t), await w.newcomer(t)];
   const tokensOf = async (browser) => {
     const request = await newRequest(rp);

@@ -84,10 +84,6 @@ pub fn operations(register: &mut impl Register) {
     register.operation(oauth_callback::ROUTE, oauth_callback::handle);
     register.operation(oauth_callback_form::ROUTE, oauth_callback_form::handle);
     register.operation(oauth_token::ROUTE, oauth_token::handle);
-    register.operation(oauth_client_token::ROUTE, oauth_client_token::handle);
-    register.operation(oauth_client_push::ROUTE, oauth_client_push::handle);
-    register.operation(oauth_client_introspect::ROUTE, oauth_client_introspect::handle);
-    register.operation(oauth_client_revoke::ROUTE, oauth_client_revoke::handle);
     register.operation(connected_account_list::ROUTE, connected_account_list::handle);
     register.operation(connected_account_token::ROUTE, connected_account_token::handle);
     register.operation(connected_account_token_of::ROUTE, connected_account_token_of::handle);
@@ -135,4 +131,13 @@ pub fn operations(register: &mut impl Register) {
     register.operation(mfa_device_delete::ROUTE, mfa_device_delete::handle);
     register.operation(oauth_apple_native::ROUTE, oauth_apple_native::handle);
     register.operation(connected_account_token_own::ROUTE, connected_account_token_own::handle);
+    of_oauth_clients(register);
+}
+
+/// The operations that OAuth clients call with an id and a secret.
+fn of_oauth_clients(register: &mut impl Register) {
+    register.operation(oauth_client_token::ROUTE, oauth_client_token::handle);
+    register.operation(oauth_client_push::ROUTE, oauth_client_push::handle);
+    register.operation(oauth_client_introspect::ROUTE, oauth_client_introspect::handle);
+    register.operation(oauth_client_revoke::ROUTE, oauth_client_revoke::handle);
 }

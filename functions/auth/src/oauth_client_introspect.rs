@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/introspect`: says whether a token is valid, and what
 //! it stands for (RFC 7662). A client can only ask about its own tokens.
 
-use api::http::TableAction::{BatchGetItem, UpdateItem};
+use api::http::TableAction::BatchGetItem;
 use api::http::client::Caller;
 use api::http::{BodyRule, Json, Route};
 use api::product::client_input::ClientInput;
@@ -23,8 +23,8 @@ pub const ROUTE: Route = Route::post("auth-oauth-client-introspect", "/api/v1/pr
     .summary("Says whether a token of an OAuth client is valid")
     .limit(Limit::OauthClient)
     .body(BodyRule::OauthForm)
-    .leaves_no_trail("only counts of requests change")
-    .table(&[BatchGetItem, UpdateItem])
+    .leaves_no_trail("it writes nothing")
+    .table(&[BatchGetItem])
     .errors(&[ErrorCode::InvalidOauthClientIdOrSecret]);
 
 /// A token (RFC 7662 §2.2). One that is not valid, or not the client's, is only `active: false`.

@@ -85,7 +85,7 @@ pub async fn handle(
         Ok(TokenGrant::AuthorizationCode) => redeem(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
         Ok(TokenGrant::RefreshToken) => renew(&app, &caller, &project, &presented, &body).await.map(AnyTokens::Client),
         Ok(TokenGrant::ClientCredentials | TokenGrant::DeviceCode) => Err(KnownError::OauthGrantTypeNotAllowed.into()),
-        Err(_) => Err(TokenError::UnsupportedGrantType(ROUTE)),
+        Err(_) => Err(TokenError::unsupported_grant_type(ROUTE)),
     }
 }
 

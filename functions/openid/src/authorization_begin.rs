@@ -52,6 +52,9 @@ pub struct BegunAuthorization {
     request: Option<String>,
     /// Where to send the user if the request is refused; `null` otherwise.
     redirection: Option<Redirection>,
+    /// The languages that the user prefers, separated by spaces, for the page that comes next.
+    #[schema(example = "de en")]
+    ui_locales: Option<String>,
 }
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<NewAuthorization>) -> Result<Json<BegunAuthorization>, Error> {
@@ -83,7 +86,7 @@ async fn begin(app: &App, access: &Access<Client>, parameters: &Parameters) -> R
         Ok(request) => stored(app, project, &request).await,
         Err(refusal) => {
             let redirection = back.refuse(&issuer(&app.settings.api_url, &project.id), &refusal);
-            Ok(BegunAuthorization { request: None, redirection: Some(redirection) })
+            Ok(BegunAuthorization { request: None, redirection: Some(redirection), ui_locales: None })
         }
     }
 }
@@ -118,7 +121,11 @@ async fn pushed(app: &App, access: &Access<Client>, client: &OauthClient, name: 
 async fn stored(app: &App, project: &Project, request: &AuthorizationRequest) -> Result<BegunAuthorization, Error> {
     let name = RequestName::draw(&app.entropy, request.client_id);
     app.store.begin_client_request(&project.id, &name, request).await?;
-    Ok(BegunAuthorization { request: Some(name.text().expose_secret().to_owned()), redirection: None })
+    Ok(BegunAuthorization {
+        request: Some(name.text().expose_secret().to_owned()),
+        redirection: None,
+        ui_locales: request.ui_locales.clone(),
+    })
 }
 
 fn unproven(refusal: Refusal) -> KnownError {

@@ -6,7 +6,7 @@
 //! session proves that the client signed this very user in.
 
 use api::http::TableAction::{BatchGetItem, GetItem};
-use api::http::{Json, Route};
+use api::http::{Admission, Json, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -22,6 +22,7 @@ use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::post("openid-logout-begin", "/api/v1/auth/oauth2/logouts")
     .summary("Checks the request of an OAuth client to sign a user out")
+    .admits(Admission::Restricted)
     .writes_nothing()
     .table(&[BatchGetItem, GetItem])
     .errors(&[ErrorCode::AuthorizationRequestInvalid]);

@@ -40,7 +40,7 @@ const ENDS: [(&str, u16, &str); 10] = [
 ];
 
 /// Client operations other than GET that stay open to users restricted by an administrator.
-const OPEN_TO_RESTRICTED: [&str; 18] = [
+const OPEN_TO_RESTRICTED: [&str; 19] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
     "auth-otp-check-sign-in-code",
@@ -54,6 +54,7 @@ const OPEN_TO_RESTRICTED: [&str; 18] = [
     "auth-session-delete-current",
     "auth-session-refresh",
     "openid-authorization-complete",
+    "openid-logout-begin",
     "teams-invitation-accept",
     "teams-invitation-check-code",
     "teams-invitation-details",

@@ -1,6 +1,7 @@
 //! An OAuth client with what a user's sign-in to it consists of.
 
 use crypto::digest::Digest;
+use jiff::Timestamp;
 use model::openid::client::{ClientSecret, ClientType, Eligibility, OauthClient};
 use model::openid::code::{CODE_LIFE, ClientCode};
 use model::openid::grant::{NewGrant, OauthGrant};
@@ -34,45 +35,8 @@ const SESSION: &str = "018f0b6c-3f40-7b5e-8c45-7d0a1e7e8f93";
 /// session.
 pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, session: &Session) -> String {
     let (store, now, entropy) = (&app.app.store, app.now(), &app.app.entropy);
-    let secret = ClientSecret { digest: Digest::of(SECRET), last_four: "mz8t".to_owned(), expires_at: None };
-    let client = OauthClient {
-        id: OauthClientId::parse(CLIENT).unwrap(),
-        name: "Notes".to_owned(),
-        logo_url: None,
-        client_uri: None,
-        policy_uri: None,
-        tos_uri: None,
-        client_type: ClientType::Confidential,
-        is_first_party: false,
-        pkce_optional: false,
-        redirect_uris: vec![REDIRECT.to_owned()],
-        post_logout_redirect_uris: Vec::new(),
-        scopes: Scopes::standard(),
-        signing_algorithm: TokenAlgorithm::Es256,
-        access_token_seconds: None,
-        session_seconds: None,
-        admitted: Eligibility::Everyone,
-        secrets: vec![secret],
-        is_disabled: false,
-        created_at: now,
-        updated_at: now,
-    };
+    let (client, request) = (client(now), request(now));
     assert!(store.create_oauth_client(project, &client).await.unwrap());
-    let back = ReturnPath { redirect_uri: REDIRECT.to_owned(), state: None, response_mode: ResponseMode::Query };
-    let request = AuthorizationRequest {
-        client_id: client.id,
-        back,
-        scopes: Scopes::parse("openid profile email teams permissions offline_access").unwrap(),
-        nonce: None,
-        code_challenge: Some(challenge(VERIFIER)),
-        prompts: Vec::new(),
-        max_age: None,
-        hinted: None,
-        login_hint: None,
-        ui_locales: None,
-        wants_mfa: false,
-        began_at: now,
-    };
     store.begin_client_request(project, &RequestName::parse(REQUEST).unwrap(), &request).await.unwrap();
     let serial = Uuid::from_u128(0x1234);
     let given = OauthGrant::with(None, &NewGrant { client: &client, user, scopes: &Scopes::parse("openid").unwrap(), serial }, now);
@@ -95,4 +59,48 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId, user: &User, sessi
     let claims =
         app.app.signer.client_claims((&subject, true), &of_client, &own, Uuid::from_u128(1), (now, app.app.settings.access_token_life));
     app.app.signer.sign_claims(project, TokenType::Access, &claims)
+}
+
+fn client(now: Timestamp) -> OauthClient {
+    let secret = ClientSecret { digest: Digest::of(SECRET), last_four: "mz8t".to_owned(), expires_at: None };
+    OauthClient {
+        id: OauthClientId::parse(CLIENT).unwrap(),
+        name: "Notes".to_owned(),
+        logo_url: None,
+        client_uri: None,
+        policy_uri: None,
+        tos_uri: None,
+        client_type: ClientType::Confidential,
+        is_first_party: false,
+        pkce_optional: false,
+        redirect_uris: vec![REDIRECT.to_owned()],
+        post_logout_redirect_uris: Vec::new(),
+        scopes: Scopes::standard(),
+        signing_algorithm: TokenAlgorithm::Es256,
+        access_token_seconds: None,
+        session_seconds: None,
+        admitted: Eligibility::Everyone,
+        secrets: vec![secret],
+        is_disabled: false,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn request(now: Timestamp) -> AuthorizationRequest {
+    let back = ReturnPath { redirect_uri: REDIRECT.to_owned(), state: None, response_mode: ResponseMode::Query };
+    AuthorizationRequest {
+        client_id: OauthClientId::parse(CLIENT).unwrap(),
+        back,
+        scopes: Scopes::parse("openid profile email teams permissions offline_access").unwrap(),
+        nonce: None,
+        code_challenge: Some(challenge(VERIFIER)),
+        prompts: Vec::new(),
+        max_age: None,
+        hinted: None,
+        login_hint: None,
+        ui_locales: None,
+        wants_mfa: false,
+        began_at: now,
+    }
 }

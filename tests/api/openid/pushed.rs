@@ -27,12 +27,14 @@ async fn a_pushed_request_works_once_within_ninety_seconds() {
     let app = TestApp::start().await;
     let rp = RelyingParty::new(&app).await;
     let browser = signed_in(&app, "ada@example.com").await;
-    let pushed = push(&rp, &[]).await;
+    let pushed = push(&rp, &[("ui_locales", "de")]).await;
     assert_eq!((pushed.status(), &pushed.json()["expires_in"]), (201, &json!(90)), "{}", pushed.text());
     let uri = text(&pushed.json()["request_uri"]);
     app.advance(SignedDuration::from_secs(89));
     let opened = open(&rp, &browser, &uri).await;
-    let request = query_of(opened.header("location").unwrap()).remove("request").unwrap();
+    let mut page = query_of(opened.header("location").unwrap());
+    assert_eq!(page["ui_locales"], "de");
+    let request = page.remove("request").unwrap();
     let allowed = browser.submit("authorize", &[("request", &request)], &[("action", "allow")]).await;
     let answer = query_of(allowed.header("location").unwrap());
     assert_eq!(answer["state"], "s t&te");

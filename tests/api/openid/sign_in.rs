@@ -53,16 +53,23 @@ async fn a_visitor_signs_up_consents_and_returns_with_a_code() {
     });
     assert_eq!(id, expected);
     assert_eq!((&header(&tokens["id_token"])["typ"], &header(&tokens["access_token"])["typ"]), (&json!("JWT"), &json!("at+jwt")));
-    let access = claims(&tokens["access_token"]);
+    is_access_token_of(&rp, &tokens["access_token"], &id);
+    let info = rp.userinfo(&text(&tokens["access_token"])).await;
+    assert_eq!(info.json(), json!({ "sub": user, "email": "ada@example.com", "email_verified": false }), "{}", info.status());
+}
+
+/// Asserts that an access token is for the client, and agrees with its ID token.
+fn is_access_token_of(rp: &RelyingParty<'_>, token: &Value, id: &Value) {
+    let access = claims(token);
     for (claim, value) in [
         ("iss", json!(rp.issuer())),
-        ("sub", json!(user)),
+        ("sub", id["sub"].clone()),
         ("aud", json!(format!("{}/oauth2/userinfo", rp.issuer()))),
         ("client_id", json!(rp.id)),
         ("scope", json!("openid email offline_access")),
         ("sid", id["sid"].clone()),
         ("refresh_token_id", id["sid"].clone()),
-        ("auth_time", json!(now)),
+        ("auth_time", id["auth_time"].clone()),
         ("amr", json!(["pwd"])),
         ("acr", json!("urn:gatelet:1fa")),
         ("email", json!("ada@example.com")),
@@ -71,8 +78,6 @@ async fn a_visitor_signs_up_consents_and_returns_with_a_code() {
         assert_eq!(access[claim], value, "{claim}");
     }
     assert!(access["jti"].is_string());
-    let info = rp.userinfo(&text(&tokens["access_token"])).await;
-    assert_eq!(info.json(), json!({ "sub": user, "email": "ada@example.com", "email_verified": false }), "{}", info.status());
 }
 
 #[tokio::test]
@@ -272,4 +277,27 @@ async fn userinfo_has_what_the_scopes_permit() {
     assert_eq!((missing.status(), missing.header("www-authenticate")), (401, Some("Bearer")));
     let forged = rp.userinfo(&format!("{token}x")).await;
     assert_eq!((forged.status(), forged.header("www-authenticate")), (401, Some("Bearer error=\"invalid_token\"")));
+}
+
+/// OpenID Connect Core §3.1.2.1: only the user of the hint may sign in.
+#[tokio::test]
+async fn a_hint_of_another_user_asks_for_that_user() {
+    let app = TestApp::start().await;
+    let rp = RelyingParty::with(&app, json!({ "is_first_party": true })).await;
+    let (ada, bob) = (signed_in(&app, "ada@example.com").await, signed_in(&app, "bob@example.com").await);
+    let of_ada = text(&rp.tokens(&ada).await["id_token"]);
+    let silent = async |browser: &Browser<'_>, hint: &str| {
+        let answer = rp.authorize(browser, &[("prompt", "none"), ("id_token_hint", hint)]).await;
+        let mut query = query_of(answer.header("location").unwrap());
+        if let Some(request) = query.remove("request") {
+            query = query_of(browser.open("authorize", &[("request", &request)]).await.header("location").unwrap());
+        }
+        query.remove("error")
+    };
+    assert_eq!(silent(&ada, &of_ada).await, None);
+    assert_eq!(silent(&bob, &of_ada).await.as_deref(), Some("login_required"));
+    assert_eq!(silent(&ada, "nonsense").await.as_deref(), Some("invalid_request"));
+    let other = RelyingParty::with(&app, json!({ "is_first_party": true })).await;
+    let of_other = text(&other.tokens(&ada).await["id_token"]);
+    assert_eq!(silent(&ada, &of_other).await.as_deref(), Some("invalid_request"), "an ID token of another client");
 }

@@ -66,9 +66,13 @@ function calls(it) {
   return {
     admin: (method, path, body, more) => call("admin", method, path, body, { "x-service-super-secret-admin-key": it.gateway.superSecretAdminKey, ...more }),
     server: (method, path, body) => call("server", method, path, body, { "x-service-secret-server-key": it.gateway.secretServerKey }),
-    client: (method, path, body, token) => call("client", method, path, body, {
-      "x-service-publishable-client-key": it.gateway.publishableClientKey, ...(token && { "x-service-access-token": token }),
+    client: (method, path, body, token, refreshToken) => call("client", method, path, body, {
+      "x-service-publishable-client-key": it.gateway.publishableClientKey,
+      ...(token && { "x-service-access-token": token }),
+      ...(refreshToken && { "x-service-refresh-token": refreshToken }),
     }),
+    /** The issuer of the project. */
+    issuer: () => `${it.gateway.url}/api/v1/projects/${it.gateway.projectId}`,
     /** Changes settings of the project. */
     configure: (config) => it.admin("PATCH", "/internal/projects/current", { config }),
     /** A token request (RFC 6749); returns status and body. */

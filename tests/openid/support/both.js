@@ -21,10 +21,10 @@ export async function startBoth(w) {
 const newClient = (w, name) => w.newClient({ name, redirect_uris: [REDIRECT_URI], scopes: SCOPE.split(" ") });
 
 async function gatelet(w, clients) {
-  const { access_token } = await w.client("POST", "/auth/password/sign-up", { email: newAddress(), password: PASSWORD, verification_callback_url: "http://localhost:3000/" });
+  const { access_token, refresh_token } = await w.client("POST", "/auth/password/sign-up", { email: newAddress(), password: PASSWORD, verification_callback_url: "http://localhost:3000/" });
   const newCode = async (client) => {
     const { request } = await w.client("POST", "/auth/oauth2/authorizations", { parameters: `${query(usual(client, { prompt: "consent" }))}` });
-    const { redirection } = await w.client("POST", "/auth/oauth2/authorizations/complete", { request, consent: "allow" }, access_token);
+    const { redirection } = await w.client("POST", "/auth/oauth2/authorizations/complete", { request, consent: "allow" }, access_token, refresh_token);
     return codeOf(redirection.url);
   };
   // The name of an accepted request is taken to a page, which may not show anything and go back.
@@ -109,7 +109,7 @@ function side(it) {
       const response = await fetch(url, request);
       const challenge = response.headers.get("www-authenticate") ?? "";
       const { error } = await response.json().catch(() => ({}));
-      // A resource has its error in the challenge (RFC 6750 §3), and may say what it likes in the body.
+      // A resource has its error in the challenge (RFC 6750 §3).
       const code = url === it.userinfo ? challenge.match(/error="(\w+)"/)?.[1] : /^\w+$/.test(error) && error;
       return [response.status, code, challenge.split(" ")[0]].filter(Boolean).join(" ");
     },

@@ -1,4 +1,4 @@
-// A gateway whose project is the OpenID provider, clients of it, and the people who sign in to them.
+// A gateway whose project is the OpenID provider, its clients, and people who sign in to them.
 
 import assert from "node:assert/strict";
 
@@ -11,8 +11,6 @@ export const SCOPE = "openid profile email teams permissions offline_access";
 export function world() {
   const it = hosted();
   return Object.assign(it, {
-    /** The issuer of the project. */
-    issuer: () => `${it.gateway.url}/api/v1/projects/${it.gateway.projectId}`,
     /** Creates a client; returns it with its secret. */
     newClient: (fields) => it.admin("POST", "/internal/oauth-clients", { name: "Notes", client_type: "confidential", ...fields }),
     /** A fresh browser of somebody, which accepts the certificates of the tests' apps. */

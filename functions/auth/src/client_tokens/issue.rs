@@ -41,7 +41,7 @@ impl Issue<'_> {
         let access_token = signing_keys::sign_claims(app, project, algorithm, TokenType::Access, &claims).await?;
         let id_token = if own.scopes.has(scope::Scope::Openid) {
             let about = UserClaims::of(user, &own.scopes);
-            let claims = app.signer.id_claims(&project.id, about, session, &own, (nonce, &access_token), (now, life));
+            let claims = app.signer.id_claims(&project.id, about, (session, &own), (nonce, &access_token), (now, life));
             Some(signing_keys::sign_claims(app, project, algorithm, TokenType::Id, &claims).await?)
         } else {
             None

@@ -77,7 +77,14 @@ pub enum TokenError {
     Refused(Error),
     /// The grant type is unknown at this endpoint. Elsewhere this would be a schema error; OAuth
     /// has its own error for it.
-    UnsupportedGrantType(Route),
+    UnsupportedGrantType(Error),
+}
+
+impl TokenError {
+    pub fn unsupported_grant_type(route: Route) -> Self {
+        let accepted = format!("must be one of {}", TokenGrant::VARIANTS.join(", "));
+        Self::UnsupportedGrantType(route.schema_error(&Problems::one("body.grant_type", accepted)).into())
+    }
 }
 
 impl<E: Into<Error>> From<E> for TokenError {
@@ -90,9 +97,7 @@ impl IntoResponse for TokenError {
     fn into_response(self) -> Response {
         match self {
             Self::Refused(error) => error.into_response(),
-            Self::UnsupportedGrantType(route) => {
-                let accepted = format!("must be one of {}", TokenGrant::VARIANTS.join(", "));
-                let error = route.schema_error(&Problems::one("body.grant_type", accepted));
+            Self::UnsupportedGrantType(error) => {
                 let mut response = error.into_response();
                 response.extensions_mut().insert(OauthErrorCode::UnsupportedGrantType);
                 response
@@ -111,7 +116,7 @@ enum Grant {
 impl TokenRequest {
     /// The grant of a user; `None` for a machine, which has only its key.
     fn grant(&self, route: Route) -> Result<Option<Grant>, TokenError> {
-        let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType(route))?;
+        let grant_type = self.grant_type.parse().map_err(|_| TokenError::unsupported_grant_type(route))?;
         let missing = |name: &str| route.schema_error(&Problems::one(&format!("body.{name}"), "is required"));
         let text = |name: &str, value: &Option<String>| value.clone().ok_or_else(|| missing(name));
         Ok(Some(match grant_type {

@@ -33,6 +33,9 @@ pub(crate) async fn begin(visit: &Visit, parameters: String) -> Answer {
             let pages = &visit.app.settings.own_pages;
             let mut url = pages.page(&visit.project.id, AUTHORIZE);
             url.query_pairs_mut().append_pair(REQUEST, name);
+            if let Some(locales) = reply.body["ui_locales"].as_str() {
+                url.query_pairs_mut().append_pair("ui_locales", locales);
+            }
             Answer::redirect(url.as_str())
         }
         (None, None) => go(visit, &reply.body["redirection"]),

@@ -90,10 +90,8 @@ impl WayBack {
     /// The app's origin, or the scheme of a native app, as a source in the policy for forms.
     pub(crate) fn form_target(&self, visit: &Visit) -> Option<String> {
         let Target::App(url) = self.target(visit)? else { return None };
-        match url.url().origin().is_tuple() {
-            true => origin(url.url().as_str()),
-            false => Some(format!("{}:", url.url().scheme())),
-        }
+        let url = url.url();
+        if url.origin().is_tuple() { origin(url.as_str()) } else { Some(format!("{}:", url.scheme())) }
     }
 
     /// Whether the query names a URL that must not be followed.

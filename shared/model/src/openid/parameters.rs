@@ -159,7 +159,7 @@ impl Parameters {
             ("registration", AuthorizationError::RegistrationNotSupported),
             ("resource", AuthorizationError::InvalidTarget),
         ] {
-            if let Some(_) = self.all(name).next() {
+            if self.all(name).next().is_some() {
                 return Err(Refusal::new(error, format!("{name} is not supported")));
             }
         }

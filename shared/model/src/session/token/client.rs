@@ -221,8 +221,7 @@ impl Signer {
         &self,
         project: &ProjectId,
         about: UserClaims,
-        session: &Session,
-        client: &ClientSession,
+        (session, client): (&Session, &ClientSession),
         (nonce, access_token): (Option<String>, &str),
         (now, life): (Timestamp, Duration),
     ) -> IdClaims {
