@@ -14,7 +14,6 @@ use wire::problem::Problems;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ClientPath {
-    /// The client's id, which is also its `client_id`.
     pub(crate) id: OauthClientId,
 }
 
