@@ -54,6 +54,8 @@ fn functions_that_need_no_secret_have_none() {
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content);
     assert!(content.map(|operation| operation.route.name).all(|name| without.contains(name)), "public content needs no secret");
     assert!(tree::stacks()["content"]["Parameters"]["Secret"].is_null(), "the stack of the content receives the secret");
+    let mut pages = operations.iter().filter(|operation| operation.route.interface == Interface::Pages);
+    assert!(pages.all(|page| !without.contains(page.route.name)), "functions of pages do not start without the secret");
 }
 
 /// An operation of the product API whose answer is the same for everyone.
@@ -86,7 +88,7 @@ fn a_distribution_caches_no_errors() {
 
 /// Operations without an access level, which do not verify access tokens but need the secret for
 /// another purpose.
-const SECRET_WITHOUT_ACCESS: [(&str, &str); 20] = [
+const SECRET_WITHOUT_ACCESS: [(&str, &str); 22] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
     ("auth-oauth-authorize", "seals the verifier of the flow"),
@@ -100,6 +102,8 @@ const SECRET_WITHOUT_ACCESS: [(&str, &str); 20] = [
     ("hosted-account-submit", "calls operations that verify access tokens, and seals flows"),
     ("hosted-authorization-show", "calls an operation that accepts access tokens"),
     ("hosted-authorization-submit", "calls an operation that accepts access tokens"),
+    ("hosted-logout-show", "visits a page, whose forms have tokens"),
+    ("hosted-logout-submit", "visits a page, whose forms have tokens"),
     ("hosted-page-show", "calls operations that sign access tokens, and seals flows"),
     ("hosted-page-submit", "calls operations that sign access tokens"),
     ("keys-exposed-key-revoke", "seals the link of its email"),

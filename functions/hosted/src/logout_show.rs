@@ -10,7 +10,6 @@ use crate::visit::authorization::AuthorizationVisit;
 
 pub const ROUTE: Route = Route::get("hosted-logout-show", "/api/v1/projects/{project_id}/oauth2/end-session")
     .summary("Takes the request of an OAuth client to sign a user out")
-    .without_secret()
     .table(&[BatchGetItem])
     .page(&[]);
 

@@ -10,7 +10,6 @@ use crate::visit::authorization::AuthorizationVisit;
 
 pub const ROUTE: Route = Route::post("hosted-logout-submit", "/api/v1/projects/{project_id}/oauth2/end-session")
     .summary("Takes the request of an OAuth client to sign a user out, as a form")
-    .without_secret()
     .table(&[BatchGetItem])
     .page(&[]);
 

@@ -45,11 +45,12 @@ pub(crate) fn methods(path: &str) -> Vec<Verb> {
 
 /// The interface whose errors apply to a path that may match no operation: the interface of the
 /// routes in its section. If there are none, API paths belong to the product, and all other paths
-/// to the site.
+/// to the site. Pages in the API are endpoints of OpenID Connect, among operations of the product.
 pub fn interface(path: &str) -> Interface {
     let is_api = path == "/api" || path.starts_with("/api/");
     let otherwise = if is_api { Interface::Product } else { Interface::Content };
-    let found = routes().iter().find(|route| section(route.path) == section(path));
+    let is_page_in_api = |route: &Route| is_api && route.interface == Interface::Pages;
+    let found = routes().iter().find(|route| section(route.path) == section(path) && !is_page_in_api(route));
     found.map_or(otherwise, |route| route.interface)
 }
 
@@ -71,7 +72,7 @@ mod tests {
     #[test]
     fn a_section_of_paths_has_one_interface() {
         for route in routes() {
-            let wanted = route.interface == Interface::Product;
+            let wanted = route.interface == Interface::Product || route.interface == Interface::Pages && route.path.starts_with(API);
             assert_eq!(is_product(route.path), wanted, "{} shares {} with the other interface", route.name, section(route.path));
         }
     }

@@ -159,7 +159,7 @@ fn who_has_signed_in_for_the_request_is_not_asked_again() {
     for asks in ["prompt=login", "prompt=create", "prompt=select_account", "max_age=0"] {
         let request = request(&client, asks, START);
         let visitor = Visitor { user: &user, session: &session, restricted: None, is_admitted: true, grant: None };
-        let later = after(START, SignedDuration::from_mins(5));
+        let later = after(START, SignedDuration::from_mins(4));
         assert_eq!(next(&request, &client, Some(&visitor), UserDecision::default(), later), Ok(Step::Complete), "{asks}");
     }
 }
