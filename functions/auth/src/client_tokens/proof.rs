@@ -62,7 +62,7 @@ pub(crate) async fn prove(
         return Err(wrong().into());
     };
     if client.is_confidential() {
-        let rule = if limit == Limit::Token { Rule::OauthClient } else { Rule::OauthClientOther };
+        let rule = if limit == Limit::Token { Rule::TokenClient } else { Rule::OauthClientOther };
         limits::by_client(app, project, rule, client.id).await?;
     } else {
         limits::by_place(app, project, limit, place).await?;

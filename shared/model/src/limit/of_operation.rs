@@ -92,7 +92,7 @@ impl Rule {
                 | Self::CodeUser
                 | Self::TokenAddress
                 | Self::TokenNetwork
-                | Self::OauthClient
+                | Self::TokenClient
                 | Self::OauthClientOther
                 | Self::OauthClientAddress
                 | Self::OauthClientNetwork

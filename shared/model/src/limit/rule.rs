@@ -66,7 +66,7 @@ rules! {
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
     // Requests that have proved the client's secret; the address of a server says nothing about
     // its users.
-    OauthClient = "oauth-client", OauthClient, 1_200_000 in 600, "Token requests of one confidential OAuth client";
+    TokenClient = "token-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
     OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Other requests of one confidential OAuth client";
     OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests of OAuth clients from an IP address";
     OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests of OAuth clients from a network (IPv4 /24, IPv6 /48)";
