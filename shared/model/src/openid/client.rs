@@ -163,10 +163,11 @@ impl OauthClient {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use uuid::Uuid;
 
+    /// A web app of somebody else.
     pub(crate) fn client() -> OauthClient {
         OauthClient {
             id: OauthClientId::from(Uuid::from_u128(7)),

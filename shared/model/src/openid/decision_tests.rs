@@ -2,15 +2,14 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 use wire::clock::after;
 use wire::entropy::Entropy;
-use wire::id::OauthClientId;
 
-use crate::openid::client::{ClientType, Eligibility, OauthClient};
+use crate::openid::client::OauthClient;
+use crate::openid::client::tests::client as stranger;
 use crate::openid::decision::{Step, UserDecision, Visitor, next};
 use crate::openid::grant::{NewGrant, OauthGrant};
 use crate::openid::parameters::Parameters;
 use crate::openid::request::{AuthorizationError, AuthorizationRequest, Prompt};
 use crate::project::SessionSettings;
-use crate::project::signing_key::TokenAlgorithm;
 use crate::session::scope::Scopes;
 use crate::session::{Amr, Session};
 use crate::user::User;
@@ -19,28 +18,7 @@ use crate::user::restriction::RestrictedReason;
 const START: Timestamp = Timestamp::UNIX_EPOCH;
 
 fn client(is_first_party: bool, redirect_uri: &str) -> OauthClient {
-    OauthClient {
-        id: OauthClientId::from(Uuid::from_u128(7)),
-        name: "Notes".to_owned(),
-        logo_url: None,
-        client_uri: None,
-        policy_uri: None,
-        tos_uri: None,
-        client_type: ClientType::Confidential,
-        is_first_party,
-        pkce_optional: false,
-        redirect_uris: vec![redirect_uri.to_owned()],
-        post_logout_redirect_uris: Vec::new(),
-        scopes: Scopes::standard(),
-        signing_algorithm: TokenAlgorithm::Es256,
-        access_token_seconds: None,
-        session_seconds: None,
-        admitted: Eligibility::Everyone,
-        secrets: Vec::new(),
-        is_disabled: false,
-        created_at: START,
-        updated_at: START,
-    }
+    OauthClient { is_first_party, redirect_uris: vec![redirect_uri.to_owned()], ..stranger() }
 }
 
 fn request(client: &OauthClient, more: &str, now: Timestamp) -> AuthorizationRequest {
