@@ -21,7 +21,7 @@ test("a service that accepts only RSA signatures verifies users", async () => {
   const issuer = `${url}/api/v1/projects/${projectId}`;
   const config = await client.discovery(new URL(issuer), projectId, undefined, client.None(), { execute: [client.allowInsecureRequests] });
   const { jwks_uri, id_token_signing_alg_values_supported } = config.serverMetadata();
-  assert.deepEqual(id_token_signing_alg_values_supported, ["RS256"]);
+  assert.deepEqual(id_token_signing_alg_values_supported, ["ES256", "RS256"]);
   const keys = createRemoteJWKSet(new URL(jwks_uri));
   const expected = { issuer, audience: projectId, typ: "at+jwt", algorithms: ["RS256"] };
 
