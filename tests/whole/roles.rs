@@ -11,6 +11,7 @@ use crate::WHOLE_RUN;
 /// Aliases of another operation, which has most of the tests.
 const SAME: &[(&str, &str)] = &[
     ("auth-oauth-callback-form", "auth-oauth-callback"),
+    ("auth-oauth-client-token", "auth-oauth-token"),
     ("auth-connected-account-token-of", "auth-connected-account-token"),
     ("auth-connected-account-token-own", "auth-connected-account-token"),
     ("users-me-delete", "users-user-delete"),

@@ -1,7 +1,7 @@
 //! `POST /api/v1/projects/{project_id}/oauth2/userinfo`: returns claims about the user of a
 //! client's access token.
 
-use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::TableAction::{BatchGetItem, Query};
 use api::http::client::Caller;
 use api::http::{BodyRule, Route};
 use api::product::Input;
@@ -17,7 +17,7 @@ pub const ROUTE: Route = Route::post("openid-userinfo-form", "/api/v1/projects/{
     .summary("Returns claims about the user of an OAuth client's access token, by POST")
     .body(BodyRule::Ignored)
     .writes_nothing()
-    .table(&[BatchGetItem, GetItem, Query])
+    .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::BearerTokenMissing, ErrorCode::BearerTokenInvalid, ErrorCode::BearerScopeInsufficient]);
 
 pub async fn handle(

@@ -2,7 +2,7 @@
 //! access token.
 
 use api::http::Route;
-use api::http::TableAction::{BatchGetItem, GetItem, Query};
+use api::http::TableAction::{BatchGetItem, Query};
 use api::http::client::Caller;
 use api::product::Input;
 use api::product::input::{IgnoredBody, Nothing, ProjectPath};
@@ -15,7 +15,7 @@ use crate::userinfo::{BearerError, Userinfo, userinfo};
 
 pub const ROUTE: Route = Route::get("openid-userinfo-read", "/api/v1/projects/{project_id}/oauth2/userinfo")
     .summary("Returns claims about the user of an OAuth client's access token")
-    .table(&[BatchGetItem, GetItem, Query])
+    .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::BearerTokenMissing, ErrorCode::BearerTokenInvalid, ErrorCode::BearerScopeInsufficient]);
 
 pub async fn handle(

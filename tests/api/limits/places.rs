@@ -181,6 +181,33 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
     assert!((70..=80).contains(&let_through), "{let_through}");
 }
 
+/// Operations whose limits are all counted in memory first, each with a request that is counted.
+#[tokio::test]
+async fn every_batched_count_reaches_the_table_at_the_tenth_request() {
+    let mut checked = 0;
+    for operation in operations::all() {
+        let Some(limit) = operation.route.limit.filter(|limit| limit.is_in_table()) else { continue };
+        let rules = limit.early_rules(true);
+        if rules.is_empty() || !rules.iter().all(|(rule, _)| rule.is_batched()) {
+            continue;
+        }
+        let world = World::new(Limits::standard()).await;
+        world.app.app.memory.forget();
+        let mut counted = Vec::new();
+        for _ in 0..10 {
+            world.app.recorder.clear();
+            world.send(&name(&operation)).await;
+            let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<Vec<_>>();
+            let is_batched = |name: &str| Rule::ALL.iter().any(|rule| rule.is_batched() && rule.name() == name);
+            counted.push(in_table.iter().filter(|counter| counter.split('#').nth(1).is_some_and(is_batched)).count());
+        }
+        let (last, before) = counted.split_last().unwrap();
+        assert!(*last > 0 && before.iter().all(|count| *count == 0), "{}: {counted:?}", operation.route.name);
+        checked += 1;
+    }
+    assert!(checked > 5, "{checked} operations");
+}
+
 #[tokio::test]
 async fn a_long_body_counts_as_several_writes_even_if_it_is_refused() {
     let app = TestApp::start_with(only(Rule::WriteAddress, 100, 60)).await;

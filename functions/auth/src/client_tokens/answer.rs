@@ -38,7 +38,7 @@ impl Serialize for ScopeText {
 }
 
 /// The answer of the endpoint, which also serves the project's own keys.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 #[serde(untagged)]
 pub enum AnyTokens {
     /// For one of the project's OAuth clients.
@@ -46,6 +46,8 @@ pub enum AnyTokens {
     /// For the project as the client.
     Project(Tokens),
 }
+
+model::either!(AnyTokens, ClientTokens, Tokens, "The answer of the endpoint, which also serves the project's own keys.");
 
 impl IntoResponse for AnyTokens {
     fn into_response(self) -> Response {

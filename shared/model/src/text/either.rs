@@ -1,14 +1,15 @@
-//! Schemas of response bodies whose form depends on the caller's access level.
+//! Schemas of response bodies whose form depends on the caller.
 
-/// Uses `anyOf` rather than the derived `oneOf`: the server form contains all fields of the client
-/// form, so it matches both schemas.
+/// Uses `anyOf` rather than the derived `oneOf`: a body in one form may match the schema of the
+/// other, too, because it contains all fields of it.
+#[macro_export]
 macro_rules! either {
     ($view:ident, $client:ident, $server:ident, $description:literal) => {
         impl utoipa::PartialSchema for $view {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
                 utoipa::openapi::schema::AnyOfBuilder::new()
-                    .item(utoipa::openapi::Ref::from_schema_name($client::name()))
-                    .item(utoipa::openapi::Ref::from_schema_name($server::name()))
+                    .item(utoipa::openapi::Ref::from_schema_name(<$client as utoipa::ToSchema>::name()))
+                    .item(utoipa::openapi::Ref::from_schema_name(<$server as utoipa::ToSchema>::name()))
                     .description(Some($description))
                     .into()
             }
@@ -17,11 +18,11 @@ macro_rules! either {
         impl utoipa::ToSchema for $view {
             fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
                 schemas.extend([
-                    ($client::name().into_owned(), <$client as utoipa::PartialSchema>::schema()),
-                    ($server::name().into_owned(), <$server as utoipa::PartialSchema>::schema()),
+                    (<$client as utoipa::ToSchema>::name().into_owned(), <$client as utoipa::PartialSchema>::schema()),
+                    (<$server as utoipa::ToSchema>::name().into_owned(), <$server as utoipa::PartialSchema>::schema()),
                 ]);
-                $client::schemas(schemas);
-                $server::schemas(schemas);
+                <$client as utoipa::ToSchema>::schemas(schemas);
+                <$server as utoipa::ToSchema>::schemas(schemas);
             }
         }
     };
