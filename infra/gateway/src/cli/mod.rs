@@ -2,6 +2,7 @@
 //! AWS table, or on a deployment over its API.
 
 mod audit;
+mod client;
 mod confirm;
 mod content;
 mod deployment;
@@ -61,6 +62,9 @@ enum Command {
     /// Create, list and revoke a project's keys
     #[command(subcommand)]
     Key(key::Command),
+    /// Manage a project's OAuth clients: applications that users can sign in to
+    #[command(subcommand)]
+    Client(client::Command),
     /// List a project's emails, and cancel those that have not been sent yet
     #[command(subcommand)]
     Email(email::Command),
@@ -107,6 +111,7 @@ impl Cli {
             Some(Command::User(command)) => command.run(&self.target).await,
             Some(Command::Team(command)) => command.run(&self.target).await,
             Some(Command::Key(command)) => command.run(&self.target).await,
+            Some(Command::Client(command)) => command.run(&self.target).await,
             Some(Command::Email(command)) => command.run(&self.target).await,
             Some(Command::Login(command)) => command.run().await,
             Some(Command::Logout(command)) => command.run(&self.target).await,

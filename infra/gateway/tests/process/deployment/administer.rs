@@ -1,4 +1,4 @@
-//! `gateway project`, `user`, `team`, `key`, `email`, `audit` and `call` on a deployment.
+//! `gateway project`, `user`, `team`, `key`, `client`, `email`, `audit` and `call` on a deployment.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -102,7 +102,9 @@ async fn an_owner_creates_changes_and_deletes_projects() {
 async fn projects_of_others_are_out_of_reach() {
     let world = World::new("administer-foreign").await;
     let foreign = world.gateway.line("Project");
-    for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"], ["audit", "export"]] {
+    for command in
+        [["user", "list"], ["team", "list"], ["key", "list"], ["client", "list"], ["email", "list"], ["audit", "list"], ["audit", "export"]]
+    {
         let said = world.fails(&[&command[..], &["--project", &foreign]].concat());
         assert!(said.contains(&format!("none of your teams owns project {foreign}")), "{said}");
         let said = world.fails(&[&command[..], &["--project", "internal"]].concat());
@@ -112,6 +114,34 @@ async fn projects_of_others_are_out_of_reach() {
     assert!(world.fails(&["project", "set", &foreign, "display_name=Mine"]).contains("none of your teams owns"));
     assert!(world.fails(&["user", "create", "eve@example.com", "--project", &foreign]).contains("none of your teams owns"));
     assert!(world.fails(&["user", "list", "--project", "../internal"]).contains("is not a project id"));
+}
+
+#[tokio::test]
+async fn oauth_clients_are_managed() {
+    let world = World::new("administer-clients").await;
+    world.says(&["project", "create", "Notes"]);
+    let uri = "redirect_uris=https://notes.example.com/callback,http://127.0.0.1/callback";
+    let made = world.says(&["client", "create", "name=Notes", "client_type=confidential", uri]);
+    let (id, secret) = (variable(&made, "OAUTH_CLIENT_ID"), variable(&made, "OAUTH_CLIENT_SECRET"));
+    let shown = world.json(&["client", "show", &id]);
+    assert_eq!(shown["redirect_uris"], json!(["https://notes.example.com/callback", "http://127.0.0.1/callback"]));
+    let list = world.says(&["client", "list"]);
+    assert!(list.starts_with("ID ") && list.contains("Notes") && list.contains("/callback and 1 more"), "{list}");
+    let changed = world.says(&["client", "set", &id, "name=Papers", "scopes=openid,email"]);
+    assert!(changed.contains("name: \"Notes\" → \"Papers\"\n"), "{changed}");
+    assert!(!changed.contains("updated_at"), "{changed}");
+    let rotated = variable(&world.says(&["client", "rotate-secret", &id, "--hours", "0"]), "OAUTH_CLIENT_SECRET");
+    assert_ne!(rotated, secret);
+    assert_eq!(world.json(&["client", "show", &id])["secrets"].as_array().unwrap().len(), 1);
+    let public = world.says(&["client", "create", "name=Desk", "client_type=public", "redirect_uris=http://127.0.0.1/cb"]);
+    assert!(!public.contains("SECRET"), "{public}");
+    let refused = world.fails(&["client", "create", "name=Evil", "client_type=public", "redirect_uris=http://evil.example/cb"]);
+    assert!(refused.contains("redirect_uris"), "{refused}");
+    assert!(world.fails(&["client", "rotate-secret", &id, "--hours", "169"]).contains("168"));
+    assert!(world.fails(&["client", "show", "../api-keys"]).contains("is not the id of an OAuth client"));
+    assert!(world.fails(&["client", "delete", &id]).contains("nothing was deleted"));
+    world.says(&["client", "delete", &id, "--confirm", &id]);
+    assert!(world.fails(&["client", "show", &id]).contains("OAuth client"));
 }
 
 #[tokio::test]
