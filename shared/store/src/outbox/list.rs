@@ -1,21 +1,22 @@
 //! The list of a project's outbox, newest first.
 //!
-//! The list has one partition of `gsi1` per month. A page costs half a unit for each 4 KB read and,
-//! like all reads of an index, is eventually consistent. One request makes at most `QUERIES`
-//! queries and reads about `MAX_READ` entries. So a search with few matches returns short pages,
+//! The list has several partitions of `gsi1` per month, which are read in parallel. A page costs
+//! half a unit for each 4 KB read of a partition and, like all reads of an index, is eventually
+//! consistent. One request reads at most `MAX_ROUNDS` times and about `MAX_READ` entries. So a search with few matches returns short pages,
 //! each with a position to continue from, instead of slowing down as emails accumulate.
 
+use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::ProjectId;
 
-use crate::outbox::{OutboxRow, month_partition, unreadable};
+use crate::outbox::{OutboxRow, month, month_partitions, unreadable};
 use crate::table::sharded::is_over;
 use crate::table::{Error, Item, Key, Store, string};
 
-/// The maximum number of queries for one page; each month takes at least one query.
-const QUERIES: usize = 24;
+/// The maximum number of rounds of queries for one page; each month takes at least one.
+const MAX_ROUNDS: usize = 24;
 /// How many entries one request reads before it stops; the last query may go beyond that number.
 const MAX_READ: usize = 1000;
 /// A position in the list: a month, and a sort key within it.
@@ -73,12 +74,11 @@ impl Store {
         listing: OutboxListing<'_>,
         read: impl Fn(OutboxEntry) -> Option<(T, usize)>,
     ) -> Result<OutboxPage<T>, Error> {
-        let last_month = month_partition(project, listing.oldest);
+        let last_month = month(listing.oldest);
         let mut at = listing.start.cloned().unwrap_or_else(|| ListPosition::beginning(listing.now));
         let (mut entries, mut bytes, mut examined) = (Vec::new(), 0, 0);
-        for _ in 0..QUERIES {
-            let partition = month_partition(project, at.month);
-            let (items, is_last) = self.items_of_month(&partition, &at.after, listing.read).await?;
+        for _ in 0..MAX_ROUNDS {
+            let (items, is_last) = self.items_of_month(project, &at, listing.read).await?;
             examined += items.len();
             for item in items {
                 let (position, entry) = (position(&item), readable(item));
@@ -91,7 +91,7 @@ impl Store {
                 }
                 at.after = position;
             }
-            if is_last && partition <= last_month {
+            if is_last && month(at.month) <= last_month {
                 return Ok(OutboxPage { entries, next: None });
             }
             if is_last {
@@ -104,8 +104,21 @@ impl Store {
         Ok(OutboxPage { entries, next: Some(at) })
     }
 
-    /// The items after a position in a month, and whether they include the month's last item.
-    async fn items_of_month(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
+    /// The items after a position in its month, and whether they include the month's last item.
+    async fn items_of_month(&self, project: &ProjectId, at: &ListPosition, count: usize) -> Result<(Vec<Item>, bool), Error> {
+        let partitions: Vec<String> = month_partitions(project, at.month).collect();
+        let count = count.div_ceil(partitions.len());
+        let parts = try_join_all(partitions.iter().map(|partition| self.items_of_partition(partition, &at.after, count))).await?;
+        // Beyond the first position at which a partition stopped, items may be missing.
+        let stop = parts.iter().filter(|(_, is_last)| !is_last).filter_map(|(items, _)| items.last()).map(position).max();
+        let is_last = parts.iter().all(|(_, is_last)| *is_last);
+        let is_of_page = |item: &Item| stop.as_ref().is_none_or(|stop| position(item) >= *stop);
+        let mut items: Vec<Item> = parts.into_iter().flat_map(|(items, _)| items).filter(is_of_page).collect();
+        items.sort_by_cached_key(|item| std::cmp::Reverse(position(item)));
+        Ok((items, is_last))
+    }
+
+    async fn items_of_partition(&self, partition: &str, after: &str, count: usize) -> Result<(Vec<Item>, bool), Error> {
         let query = self.query().index_name("gsi1");
         let query = query.key_condition_expression("gsi1pk = :pk AND gsi1sk < :after");
         let query = query.expression_attribute_values(":pk", string(partition)).expression_attribute_values(":after", string(after));

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
-//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while it needs work, see [`crate::outbox::work`] |
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>`, or the same with `#1` to `#7`, / created; gsi2 while it needs work, see [`crate::outbox::work`] |
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
@@ -48,8 +48,25 @@ pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
 }
 
-pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
-    format!("P#{project}#OUTBOX#{}", time.to_zoned(TimeZone::UTC).strftime("%Y%m"))
+/// The number of partitions that the list of a month is spread over. It may grow, but must not
+/// shrink.
+const SHARDS: u8 = 8;
+
+/// The month of a time (UTC), as in the names of partitions.
+pub(crate) fn month(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::UTC).strftime("%Y%m").to_string()
+}
+
+/// A partition of a month. The first one has the name of the only one that a month had in earlier
+/// versions, whose entries are all in it.
+fn month_partition(project: &ProjectId, time: Timestamp, shard: u8) -> String {
+    let first = format!("P#{project}#OUTBOX#{}", month(time));
+    if shard == 0 { first } else { format!("{first}#{shard}") }
+}
+
+/// All partitions of a month.
+pub(crate) fn month_partitions(project: &ProjectId, time: Timestamp) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(move |shard| month_partition(project, time, shard))
 }
 
 pub(crate) fn list_position(entry: &OutboxEntry) -> String {
@@ -88,9 +105,10 @@ pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
 
 /// Writes a new entry.
 pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> {
+    let [.., last] = entry.id.uuid().into_bytes();
     let mut write = Write::create(entry_key(project, entry.id), entry)?
         .attribute("version", integer(1))
-        .attribute("gsi1pk", string(month_partition(project, entry.created_at)))
+        .attribute("gsi1pk", string(month_partition(project, entry.created_at, last % SHARDS)))
         .attribute("gsi1sk", string(list_position(entry)));
     if let Some(WorkPosition { partition, position }) = work::waiting(project, entry) {
         write = write.attribute("gsi2pk", string(partition)).attribute("gsi2sk", string(position));

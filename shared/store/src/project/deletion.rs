@@ -37,7 +37,7 @@ use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
 use crate::outbox::work::DueWork;
-use crate::outbox::{broadcast, month_partition};
+use crate::outbox::{self, broadcast, month_partitions};
 use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
@@ -267,19 +267,20 @@ impl Purger<'_> {
                 return Ok(false);
             }
         }
-        let (mut month, last) = (now, month_partition(self.project, since));
+        let mut month = now;
         loop {
-            let partition = month_partition(self.project, month);
-            let mut pages = self.list(partition.clone());
-            while self.has_time()
-                && let Some(items) = pages.next().await?
-            {
-                self.delete(items.iter().filter_map(Key::of).collect()).await?;
+            for partition in month_partitions(self.project, month) {
+                let mut pages = self.list(partition);
+                while self.has_time()
+                    && let Some(items) = pages.next().await?
+                {
+                    self.delete(items.iter().filter_map(Key::of).collect()).await?;
+                }
+                if !pages.is_done() {
+                    return Ok(false);
+                }
             }
-            if !pages.is_done() {
-                return Ok(false);
-            }
-            if partition <= last {
+            if outbox::month(month) <= outbox::month(since) {
                 return Ok(true);
             }
             let day_before = month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday());
@@ -294,7 +295,8 @@ impl Purger<'_> {
         let (first, last) = (trail::day(since.max(kept)), trail::day(now));
         let days = last.until(first).map_or(0, |span| i64::from(span.get_days().unsigned_abs()));
         let days = (0..=days).filter_map(|ago| last.checked_sub(SignedDuration::from_hours(24 * ago)).ok());
-        self.sweep_all(days.map(|day| trail::day_partition(self.project, day))).await
+        let partitions: Vec<String> = days.flat_map(|day| trail::day_partitions(self.project, day)).collect();
+        self.sweep_all(partitions.into_iter()).await
     }
 
     /// Deletes the project's partitions that have fixed names: API keys, the levels of the

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crypto::digest::Digest;
 use crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
+use futures_util::future::try_join_all;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::trail::Entry;
@@ -26,7 +27,7 @@ use crate::metrics::counters::Counters;
 use crate::reseal::ResealResult;
 use crate::table::transfer::write_item;
 use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable};
-use crate::trail::{self, day_partition};
+use crate::trail::{self, day_partitions, project_and_day};
 
 const HEAD: &str = "HEAD";
 const LINK: &str = "LINK#";
@@ -108,9 +109,7 @@ fn project_of_links(partition: &str) -> Option<ProjectId> {
 
 /// The project of this partition of a trail; `None` for other partitions in the table's stream.
 pub fn project_of(partition: &str) -> Option<ProjectId> {
-    let (project, day) = partition.strip_prefix("P#")?.split_once("#TRAIL#")?;
-    day.parse::<Date>().ok()?;
-    ProjectId::parse(project).ok()
+    project_and_day(partition).map(|(project, _)| project)
 }
 
 /// An entry as links record it.
@@ -123,6 +122,11 @@ fn covered(mut item: Item) -> Result<CoveredEntry, Error> {
         item.remove(name);
     }
     Ok(CoveredEntry { position, digest: Digest::of(&write_item(item)?), count, until })
+}
+
+fn day_entry(item: Item) -> Result<DayEntry, Error> {
+    let (entry, fits) = trail::parse(item.clone()).map_or((None, true), |(entry, fits)| (Some(entry), fits));
+    Ok(DayEntry { entry: entry.filter(|_| fits), is_misplaced: !fits, covered: covered(item)? })
 }
 
 fn no_secret(error: NoSecret) -> Error {
@@ -211,23 +215,30 @@ impl Store {
     }
 
     /// The entries of a day after one position and up to another, in order, at most about a
-    /// megabyte.
+    /// megabyte from each of the day's partitions.
     pub async fn day_of_trail(&self, project: &ProjectId, day: Date, after: &str, before: &str) -> Result<DayPage, Error> {
         // Positions begin with a digit, which sorts after `!`.
         let after = if after.is_empty() { "!" } else { after };
         if after >= before {
             return Ok(DayPage { entries: Vec::new(), next: None });
         }
-        let query = self.query_range(day_partition(project, day), after, before);
-        let (items, next) = self.query_page(query).await?;
-        let entry = |item: Item| {
-            let (entry, fits) = trail::parse(item.clone()).map_or((None, true), |(entry, fits)| (Some(entry), fits));
-            Ok(DayEntry { entry: entry.filter(|_| fits), is_misplaced: !fits, covered: covered(item)? })
+        let read = async |partition: String| {
+            let (items, next) = self.query_page(self.query_range(partition, after, before)).await?;
+            let entries: Vec<DayEntry> = items.into_iter().map(day_entry).collect::<Result<_, Error>>()?;
+            Ok::<_, Error>((entries, next.is_some()))
         };
-        let entries: Vec<DayEntry> = items.into_iter().map(entry).collect::<Result<_, Error>>()?;
-        let next = next.and_then(|_| entries.last().map(|entry| entry.covered.position.clone()));
+        let parts = try_join_all(day_partitions(project, day).map(read)).await?;
+        // Beyond the first position at which a partition stopped, entries may be missing.
+        let stops = parts.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
+        let next = stops.map(|entry| entry.covered.position.clone()).min();
         // The range includes its start, which belongs to the previous page.
-        Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.covered.position != after).collect(), next })
+        let is_of_page = |entry: &DayEntry| {
+            let position = entry.covered.position.as_str();
+            position != after && next.as_ref().is_none_or(|next| position <= next.as_str())
+        };
+        let mut entries: Vec<DayEntry> = parts.into_iter().flat_map(|(entries, _)| entries).filter(is_of_page).collect();
+        entries.sort_unstable_by(|one, other| one.covered.position.cmp(&other.covered.position));
+        Ok(DayPage { entries, next })
     }
 
     /// Replaces the MAC of a link or head if the MAC was made with the previous secret. Does

@@ -17,7 +17,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::table::sharded::{self, Page, size};
 use crate::table::{self, Error, Item, Store, number, sortable, string};
-use crate::trail::{self, day, day_partition, user_partition};
+use crate::trail::{self, day, day_partitions, user_partition};
 
 /// How many days one request reads before it stops; the last round may go beyond that number. Until
 /// entries are found, the rounds read 1, 2, 4 days and so on.
@@ -46,10 +46,11 @@ pub struct TrailListing<'a> {
     pub now: Timestamp,
 }
 
-/// A partition of the list.
+/// A part of the list: a day, or all entries about a user.
 struct Part {
     index: Option<&'static str>,
-    partition: String,
+    /// The partitions that the entries of the part are spread over.
+    partitions: Vec<String>,
     /// The position before which the next part begins; `None` for the last part.
     next: Option<String>,
 }
@@ -73,13 +74,13 @@ impl TrailListing<'_> {
     /// The next parts that may have entries before a position, at most `width` days.
     fn parts(&self, project: &ProjectId, before: &str, width: usize) -> Vec<Part> {
         if let Some(user) = self.user {
-            return vec![Part { index: Some("gsi1"), partition: user_partition(project, user), next: None }];
+            return vec![Part { index: Some("gsi1"), partitions: vec![user_partition(project, user)], next: None }];
         }
         let last = day(self.oldest());
         let mut days = std::iter::successors(newest_day(before), |day| day.yesterday().ok()).take_while(|day| *day >= last);
         let part = |day: Date| Part {
             index: None,
-            partition: day_partition(project, day),
+            partitions: day_partitions(project, day).collect(),
             next: (day > last).then(|| midnight(day)).flatten().map(sortable),
         };
         days.by_ref().take(width).map(part).collect()
@@ -139,21 +140,42 @@ impl Store {
 
     /// The entries of a part between `first` and another position, newest first.
     async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<EntriesOfPart, Error> {
-        let sk = if part.index.is_some() { "gsi1sk" } else { "sk" };
-        let pk = if part.index.is_some() { "gsi1pk" } else { "pk" };
+        let count = count.div_ceil(part.partitions.len());
+        let read = part.partitions.iter().map(|partition| self.trail_partition((part.index, partition), first, before, count));
+        let found = try_join_all(read).await?;
+        // Beyond the first position at which a partition stopped, entries may be missing.
+        let stops = found.iter().filter(|(_, is_over)| !is_over).filter_map(|(entries, _)| entries.last());
+        let stop = stops.map(|(position, _)| position.clone()).max();
+        let is_over = found.iter().all(|(_, is_over)| *is_over);
+        let is_of_page = |(position, _): &(String, Item)| stop.as_ref().is_none_or(|stop| position >= stop);
+        let mut entries: Vec<(String, Item)> = found.into_iter().flat_map(|(entries, _)| entries).filter(is_of_page).collect();
+        entries.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+        Ok((entries, is_over))
+    }
+
+    /// The entries of a partition of the table or of an index between `first` and another position,
+    /// newest first.
+    async fn trail_partition(
+        &self,
+        (index, partition): (Option<&str>, &str),
+        first: &str,
+        before: &str,
+        count: usize,
+    ) -> Result<EntriesOfPart, Error> {
+        let [pk, sk] = ["pk", "sk"].map(|name| format!("{}{name}", index.unwrap_or_default()));
         let query = self
             .query()
-            .set_index_name(part.index.map(str::to_owned))
+            .set_index_name(index.map(str::to_owned))
             .key_condition_expression(format!("{pk} = :pk AND {sk} BETWEEN :first AND :before"))
-            .expression_attribute_values(":pk", string(&part.partition))
+            .expression_attribute_values(":pk", string(partition))
             .expression_attribute_values(":first", string(first))
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
-            .consistent_read(part.index.is_none())
+            .consistent_read(index.is_none())
             // One more than needed: the range includes `before`, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
-        let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));
+        let with_position = |item: Item| Some((item.get(&sk)?.as_s().ok()?.clone(), item));
         Ok((items.into_iter().filter_map(with_position).filter(|(position, _)| position != before).collect(), next.is_none()))
     }
 }
