@@ -1,7 +1,8 @@
-//! The errors of the product API: the variant is the `code`, its fields are the `details`, and its
-//! message is the `error`. Codes, statuses and details are part of the contract; texts may change.
+//! The errors of the product API: the name of the variant is the `code`, its fields are the
+//! `details`, and its message is the `error`. Codes, statuses and details are part of the contract;
+//! texts may change.
 //!
-//! Everything about an error is one row in the file of its area:
+//! One row in the file of its area defines everything about an error:
 //!
 //! ```text
 //! /// When the error is returned: one sentence, for the documentation.
