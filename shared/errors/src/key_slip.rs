@@ -65,7 +65,7 @@ impl fmt::Display for KeySlip {
         match *self {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
-            Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new one"),
+            Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new token"),
             Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));
