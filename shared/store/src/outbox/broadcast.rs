@@ -56,7 +56,7 @@ fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
 
 /// The number of entries like `mail` that fit into a transaction.
 pub fn entries_at_once(mail: &OutboxEntry) -> usize {
-    // Two writes are reserved: one to advance the head, one to delete a page.
+    // Two writes are reserved: one to advance the head and one to delete a page.
     (MAX_BYTES / mail.bytes()).clamp(1, MAX_WRITES - 2)
 }
 
@@ -103,8 +103,8 @@ impl Store {
         Ok(Some(BroadcastRow { id, total, next, version, mail: entity(item)? }))
     }
 
-    /// Writes the entries of the next recipients and returns how many were written; `Conflict` if
-    /// another worker was faster.
+    /// Writes the entries of the next recipients and returns their number; `Conflict` if another
+    /// worker was faster.
     pub async fn expand_broadcast(&self, project: &ProjectId, row: &BroadcastRow, now: Timestamp) -> Result<usize, Error> {
         let page = page_key(project, row.id, row.next / PAGE);
         let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();

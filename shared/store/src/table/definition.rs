@@ -14,13 +14,15 @@ use aws_sdk_dynamodb::types::{
 
 use crate::table::error::{Error, failure};
 
-/// A sparse index. Its key attributes begin with its name: `gsi1pk` and `gsi1sk` for `gsi1`.
+/// A sparse index. The index's key attributes begin with its name: `gsi1pk` and `gsi1sk` for
+/// `gsi1`.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Index {
     /// The name.
     pub name: &'static str,
-    /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY`, which
-    /// costs less to write, if the keys are enough or the items are read from the table anyway.
+    /// The attributes in the index: `ALL` for lists, which need whole items. `KEYS_ONLY`, which
+    /// costs less to write, if the keys are sufficient or the items are read from the table in any
+    /// case.
     pub projection: &'static str,
 }
 
