@@ -1,5 +1,5 @@
-//! Items of the table: each has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes
-//! that conditions, indexes and the TTL use.
+//! Items of the table. Each contains its key (`pk`, `sk`), the entity as a map (`d`), and the
+//! attributes used by conditions, indexes and the TTL.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key of these two parts.
+    /// A key that consists of these two parts.
     pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: sk.into() }
     }
