@@ -1,9 +1,9 @@
 //! Lambda's Runtime API, where a function gets its events and sends its responses
 //! (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>).
 //!
-//! All requests use one connection, one after the other. `lambda_runtime` passes each event through
-//! a connection pool, layers and a separate task, which took a fifth of the CPU time of a warm
-//! response (`infra/README.md`, "How functions are built").
+//! All requests use one connection, one request after the other. `lambda_runtime` passes each event
+//! through a connection pool, layers and a separate task, which took a fifth of the CPU time of a
+//! warm response (`infra/README.md`, "How functions are built").
 
 use std::error::Error as StdError;
 use std::fmt::Display;

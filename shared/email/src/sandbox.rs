@@ -2,8 +2,8 @@
 //!
 //! Fuel limits the number of a template's instructions, but one instruction may double a text, and
 //! the MJML compiler and the HTML parser recurse as deeply as their input is nested. Only the
-//! operating system can limit memory, time and stack. So this program starts another process of
-//! itself as a renderer, with a memory limit and without secrets, and kills the process if a
+//! operating system can limit memory, time and stack. This program therefore starts another process
+//! of itself as a renderer, with a memory limit and without secrets, and kills the process if a
 //! response takes too long. A renderer renders one email after another. If an email crashes a
 //! renderer, starting another one takes a few milliseconds. The email gets the status
 //! `render-error`, and the request's other emails are still rendered.

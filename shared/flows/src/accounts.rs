@@ -51,7 +51,7 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
 }
 
 /// Changes a user who was already read: applies `change` to the state that was read and, after a
-/// conflict with another write, to a fresh one. Returns the changed user.
+/// conflict with another write, to the state that is read again. Returns the changed user.
 ///
 /// `missing` is the error if the user no longer exists. If another user already has something that
 /// the change claims, the error is [`KnownError::UserEmailAlreadyExists`] for an email address,
@@ -82,8 +82,8 @@ pub async fn change_read(
 
 /// Like [`change_read`], on behalf of the caller of `context`. Each attempt checks the caller's
 /// access again. The owner is notified of changes to how the user signs in. The first authenticator
-/// app counts as proved in the session that sets it up. It ends the user's other sessions if the
-/// user needs two factors in this project. A client's change that invalidates codes for an
+/// app counts as proved in the session that sets it up. In that case, the user's other sessions end
+/// if the user needs two factors in this project. A client's change that invalidates codes for an
 /// unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,

@@ -101,8 +101,8 @@ impl Context {
     }
 
     /// The person who proves an email address of the account `user` with this request: the creator
-    /// if the request has a session of the account, otherwise a stranger. A session does not count
-    /// if it has ended since the authentication.
+    /// if the request has a session of the account, otherwise a stranger. A session that has ended
+    /// since the authentication does not count.
     pub fn prover(&self, user: &User) -> Prover {
         let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
         if is_own { Prover::Creator } else { Prover::Stranger }

@@ -1,7 +1,7 @@
 //! Requests to OAuth providers and Turnstile. A project's administrators choose issuers, so the
 //! target of a request is untrusted. There are no redirects, each request has a timeout, and
 //! responses have a maximum size. Only public IP addresses are called ([`crate::public_address`])
-//! unless the deployment allows others.
+//! unless the deployment also allows private ones.
 //!
 //! A failed request is repeated once if that is safe: if the request only reads, or certainly did
 //! not reach the server. Otherwise, codes and refresh tokens are not sent twice, because a provider

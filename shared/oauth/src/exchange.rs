@@ -36,7 +36,7 @@ pub struct Client {
     pub secret: SecretString,
 }
 
-/// The authorization code of a flow, with its other values.
+/// The authorization code of a flow, with the values needed to exchange it.
 pub struct Grant<'a> {
     /// The authorization code.
     pub code: &'a str,

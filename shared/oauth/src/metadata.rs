@@ -4,8 +4,8 @@
 //! effect quickly, whatever its id. Invalid documents are not cached, so the next request fetches
 //! them again.
 //!
-//! Anyone with a project can name an issuer, so documents may be hostile. They are parsed into
-//! types with bounded lists, and the cache keeps only the fields that are used. A document
+//! Anyone with a project can name an issuer, so documents may be hostile. The documents are parsed
+//! into types with bounded lists, and the cache keeps only the fields that are used. A document
 //! therefore takes little more memory than its text, which has at most 256 KiB.
 
 use std::collections::VecDeque;

@@ -305,8 +305,8 @@ mod tests {
         }
     }
 
-    /// Parsing each part could cost as much as parsing all parts before it. Together, the texts
-    /// take a second; the limit is much higher, because other processes may be running.
+    /// Parsing each part could cost as much as parsing all parts before it. Rendering all of them
+    /// takes about a second; the limit is much higher, because other processes may be running.
     #[test]
     fn a_post_that_repeats_itself_takes_bounded_work() {
         for part in ["# a\n", "a\n=\n", "<b>", "![a", "[a](#", "[![a](/x)](/y)\n", "<!--\n\n", "> # a\n\n", "`", "* ", "[a]: x\n", "|-|\n"]

@@ -100,8 +100,7 @@ pub fn judge(counter: &Counter, before: u32, counted: u32) -> Result<(), Error> 
     if counted <= counter.quota_after(before) { Ok(()) } else { Err(Error::Limited(counter.refusal_at(before, counted))) }
 }
 
-/// Takes back one counted request. Fails with [`Error::Conflict`] if no request is counted any
-/// more.
+/// Takes back one counted request. Fails with [`Error::Conflict`] if no counted request is left.
 pub fn take_back(project: &ProjectId, counter: &Counter) -> Write {
     let write = Write::update(counter_key(project, counter), "ADD n :minus").on("n > :zero");
     write.value(":minus", integer(-1)).value(":zero", integer(0))

@@ -95,8 +95,8 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up. This does not count
-/// as the recent reauthentication required for some changes.
+/// Records that the user proved a second factor in a session by setting it up. This proof does not
+/// count as the recent reauthentication that some changes require.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
         .on("attribute_exists(pk)")

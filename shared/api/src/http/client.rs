@@ -1,8 +1,8 @@
 //! The caller's IP address, and the caller's location if the deployment's distribution reports it.
 //!
-//! Behind the distribution, the address comes from `CloudFront-Viewer-Address`. Otherwise it comes
-//! from the connection (gateway) or from API Gateway's context (Lambda), never from
-//! `X-Forwarded-For`, which anyone can set.
+//! Behind the distribution, the address comes from `CloudFront-Viewer-Address`. Without a
+//! distribution, it comes from the connection (gateway) or from API Gateway's context (Lambda),
+//! never from `X-Forwarded-For`, which anyone can set.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};

@@ -29,7 +29,7 @@ use crate::http::router::{wrap_agents, wrap_content, wrap_pages, wrap_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
-/// API (RFC 6797). Subdomains are excluded, because others may own them.
+/// API (RFC 6797). Subdomains are excluded because they may belong to someone else.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation of the product API: builds the app at a cold start, then handles

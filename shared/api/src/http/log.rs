@@ -3,8 +3,8 @@
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
 //! so metrics need neither an API call nor an agent. The line contains the operation's name instead
-//! of the path. Of the request, the line contains only the method and the project's id: no IP
-//! address, other header, body or query. A deployment without `GATELET_STAGE` writes the same line
+//! of the path. Of the request, the line contains only the method and the project's id. It contains
+//! no IP address, header, body or query. A deployment without `GATELET_STAGE` writes the same line
 //! without metrics.
 //!
 //! | metric | unit | dimensions |

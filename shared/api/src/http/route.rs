@@ -30,7 +30,7 @@ pub struct Route {
     pub admission: Admission,
     /// How the operation treats the body.
     pub body: BodyRule,
-    /// What the operation's function needs that other functions do not.
+    /// The resources that the operation's function needs.
     pub needs: Needs,
     /// The rate limit that requests count against; `None` for no limit. By default, a GET has no
     /// limit, and all other methods have [`Limit::Write`].
@@ -269,7 +269,7 @@ impl Route {
         self.needs.has(Need::Hashing) || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
-    /// Whether the operation renews sessions: floods of other requests must not prevent renewal.
+    /// Whether the operation renews sessions, which floods of other requests must not prevent.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
     }

@@ -2,8 +2,8 @@
 //!
 //! An attempt at a code must be counted before the code is checked, and only the checked code shows
 //! which account it is for. Proving the access, trying the code, reading the account and writing
-//! would take four round trips. So the code in the body is read while the access is proved, and the
-//! code's account while the attempt is counted ([`PrefetchedItem`]).
+//! would take four round trips. For this reason, the code in the body is read while the access is
+//! proved, and the code's account is read while the attempt is counted ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;

@@ -96,7 +96,7 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are. `of_client` contains the
+/// Writes the body of an error, and leaves other responses unchanged. `of_client` contains the
 /// request's headers if the request came from an OAuth client.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(AttachedError(error)) = response.extensions_mut().remove::<AttachedError>() else { return response };
@@ -162,7 +162,7 @@ fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
 }
 
 /// Parses JSON. The error's reason begins with `fault` and contains the position and what was
-/// expected there. It repeats nothing from the body.
+/// expected there. The reason does not repeat anything from the body.
 fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     if is_too_complex(bytes) {
         return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));

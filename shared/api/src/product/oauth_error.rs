@@ -1,8 +1,8 @@
 //! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
-//! The same body serves both, because neither format forbids the fields of the other. The layer
-//! writes the body, because some errors occur before the operation runs.
+//! The same body serves both kinds of clients, because neither format forbids the fields of the
+//! other format. The layer writes the body, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;

@@ -48,7 +48,7 @@ fn etag(version: u64) -> String {
 pub struct IfMatch(Option<String>);
 
 impl IfMatch {
-    /// Whether the request names versions; `*` names none.
+    /// Whether the request names versions; `*` does not name any.
     pub fn is_given(&self) -> bool {
         self.0.as_deref().is_some_and(|wanted| wanted.trim() != "*")
     }

@@ -4,7 +4,7 @@ use errors::Error;
 use model::code::CodeRefusal;
 
 /// An item that a request names by a secret, read before the secret is checked. Until then, the
-/// item is only a hint about what else to read early.
+/// item is only a hint that allows other items to be read early.
 #[derive(Debug)]
 pub enum PrefetchedItem<T> {
     /// The item was not read, because the request does not name an item or reading failed.

@@ -22,8 +22,7 @@ macro_rules! keys {
             max: usize,
         },
 
-        /// The project has the maximum number of sets of API keys, and none has expired or been
-        /// revoked.
+        /// The project has the maximum number of sets of API keys, all of which are still valid.
         #[error("a project can have at most {max} sets of API keys: revoke one first")]
         #[hint("Revoke a set that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]

@@ -84,7 +84,7 @@ macro_rules! teams {
         /// The permission has the wrong scope: it is a team permission instead of a project
         /// permission, or the reverse.
         #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
-        #[hint("Use the operation for the permission's scope, which is in `details`.")]
+        #[hint("Use the operation for the scope of the permission; `details` contains the scope.")]
         #[answer(NOT_FOUND, Sdks::All)]
         WrongPermissionScope {
             permission_id: String,

@@ -1,4 +1,4 @@
-//! The item that is read first: the site, and the keys of its publication's other items.
+//! The item that is read first: the site, and the keys of the other items of its publication.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Head {
     }
 
     /// The head of a publication written by an earlier version. The first versions had unnumbered
-    /// publications, no stored texts, and other defaults for the URLs of the site.
+    /// publications, no stored texts, and different defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));
         let version = item.get("version").and_then(|version| version.as_s().ok()).cloned().unwrap_or_default();

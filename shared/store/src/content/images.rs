@@ -1,8 +1,8 @@
 //! The images of publications, which are stored in an S3 bucket or, without a bucket, in the table.
 //!
-//! An image is named after its content ([`model::content::image`]) and never changes. It is stored
-//! before its publication is shown. After the bytes, an item is written that records the image, so
-//! that the image is not stored again.
+//! An image is named after its content ([`model::content::image`]) and never changes. An image is
+//! stored before its publication is shown. After the bytes, an item is written that records the
+//! image, so that the image is not stored again.
 //!
 //! After a publication, images that no kept publication uses are deleted, unless they were stored
 //! within the last hour: another publication may be about to use them.

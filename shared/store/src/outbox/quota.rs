@@ -33,9 +33,9 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 
 impl Store {
     /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
-    /// from which the project's rate is computed. Returns the number of tokens taken. It is zero if
-    /// the bucket does not have a whole token for the queue, or if other workers were faster at
-    /// every attempt and thus are sending the project's emails.
+    /// from which the project's rate is computed. Returns the number of tokens taken. The number is
+    /// zero if the bucket does not have a whole token for the queue. It is also zero if other
+    /// workers were faster at every attempt, and thus are sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
         let taken = optimistic!(MAX_ATTEMPTS, |_| {

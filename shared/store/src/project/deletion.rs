@@ -49,7 +49,7 @@ use crate::user::by_word;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::{late_partitions, partition};
 
-/// How long after its end a project may still be written to. This is longer than a process may
+/// How long after its end a project may still be written to. This time is longer than a process may
 /// remember the project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// The number of users, teams or partitions processed in parallel.
@@ -57,8 +57,7 @@ const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at a time.
 const PAGE: i32 = 200;
 /// The number of partition keys that are read and deleted before the next keys are read. A small
-/// number saves memory. It also ensures that a worker that is stopped has deleted most of what it
-/// read.
+/// number saves memory. Also, a worker that is stopped has then deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;

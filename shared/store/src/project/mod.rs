@@ -301,7 +301,7 @@ impl Store {
         is_made(self.write_unrecorded(note).await).map(drop)
     }
 
-    /// All projects in the table, by id. This list is only for the gateway, because it is a single
+    /// All projects in the table, by id. Only the gateway uses this list, because it is a single
     /// partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self.query_partition("PROJECTS");

@@ -40,7 +40,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
-    /// the session is live. Absent from codes for other purposes, and from codes created by earlier
+    /// the session is live. Absent from all other codes, and from codes created by earlier
     /// versions.
     pub begun_in: Option<SessionId>,
     /// The redirect URI from the start of the flow.

@@ -79,7 +79,7 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if the tokens have changed since. It also fails if `new` keeps their refresh
+/// [`Label::Tokens`] if the tokens have changed since. It also fails if `new` keeps the old refresh
 /// token (`keeps_refresh`) and a request has begun to use that token.
 pub fn renew_tokens(
     of: TokenOwner<'_>,

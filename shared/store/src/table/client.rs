@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Reads one item from the table, even if it is prefetched.
+    /// Reads one item from the table, even if the item is prefetched.
     pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
         let found = match self.rows_here(vec![key.clone()]) {
             Ok(rows) => rows.into_iter().next().map(Row::into_item),

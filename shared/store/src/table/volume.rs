@@ -28,7 +28,7 @@ pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
     change(|sum| sum + items.into_iter().map(bytes_of).sum::<usize>());
 }
 
-/// Subtracts the bytes of items that every request reads, whatever it asks for.
+/// Subtracts the bytes of items that every request reads, no matter what it asks for.
 pub fn leave_out(bytes: impl FnOnce() -> usize) {
     change(|sum| sum.saturating_sub(bytes()));
 }

@@ -187,7 +187,7 @@ impl Write {
         self.facts.session.is_some() && matches!(self.kind, Kind::Put(_))
     }
 
-    /// Makes a put or update store an additional attribute. Has no effect on other writes.
+    /// Adds an attribute that a put or update stores in the item. Has no effect on other writes.
     pub(crate) fn storing(mut self, name: &str, value: AttributeValue) -> Self {
         match &mut self.kind {
             Kind::Put(item) => drop(item.insert(name.to_owned(), value)),
@@ -271,7 +271,7 @@ impl Write {
         Ok(item.build())
     }
 
-    /// Makes a put or update store `mark` in the item, to show later whether the write was
+    /// Adds `mark` to the item that a put or update writes, to show later whether the write was
     /// executed. Has no effect on other writes.
     pub(crate) fn marked(self, mark: &str) -> Self {
         self.storing(MARK, string(mark))

@@ -137,7 +137,7 @@ fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[Mem
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
     let active = Write::delete(activity::team_key(project, team.id));
     let is_founder = |row: &&MemberRow| Some(row.user_id) == team.founder;
-    // Both writes change the user's item, which may occur only once in a transaction.
+    // Both writes change the user's item, which a transaction may contain only once.
     let removed = members.iter().flat_map(|row| if is_founder(&row) { remove_but_selection(project, row) } else { remove(project, row) });
     let is_selected = members.iter().find(is_founder).is_some_and(|row| row.is_selected);
     let room = team.founder.map(|founder| unfounds(project, founder, team.id, is_selected));

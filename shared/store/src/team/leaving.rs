@@ -49,7 +49,8 @@ impl Store {
         }
         self.revoke_sent(project, user, &rows).await?;
         self.forget_founded(project, user).await?;
-        // The write that changes the user also deletes the selection, if it has room.
+        // The write that changes the user also deletes the selection if the transaction has room
+        // for this membership.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
         for some in others.chunks(MAX_WRITES / MAX_REMOVE_WRITES).take(MAX_AT_ONCE.div_ceil(MAX_WRITES / MAX_REMOVE_WRITES)) {

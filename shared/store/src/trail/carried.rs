@@ -1,12 +1,13 @@
 //! Trail entries that a session or a code carries until a worker adds them to the trail.
 //!
-//! A session is a new item that its request writes anyway. If the session contains the entry, a
-//! sign-in does not need a transaction, which would cost twice as much and take one more round trip
-//! inside DynamoDB. An emailed code carries the entry of the request that creates the code, and
-//! later that of the request that redeems it, unless that request starts a session. This saves an
-//! item in these transactions, and the item's place in the index. The table's stream contains every
-//! change to these items, so `workers-trail` adds every entry at least once, under the same key.
-//! The first use of the session, or the next attempt at the code, removes the entry from the item.
+//! A session is a new item that its request writes in any case. If the session contains the entry,
+//! a sign-in does not need a transaction, which would cost twice as much and take one more round
+//! trip inside DynamoDB. An emailed code carries the entry of the request that creates the code,
+//! and later that of the request that redeems it, unless that request starts a session. This saves
+//! an item in these transactions, and the item's place in the index. The table's stream contains
+//! every change to these items, so `workers-trail` adds every entry at least once, under the same
+//! key. The first use of the session, or the next attempt at the code, removes the entry from the
+//! item.
 //!
 //! Only functions carry entries ([`Store::carrying_entries`]). A single machine does not have a
 //! stream unless it needs one, and transactions cost nothing extra there.

@@ -130,8 +130,7 @@ fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
 }
 
-/// The outcome of a conflict: names the claimed value that another user has, if the conflict was
-/// about one.
+/// The outcome of a conflict, which names the claimed value if another user has one.
 fn taken(conflict: Conflict, mut claimed: Vec<UserClaim>) -> Result<Outcome, Error> {
     match conflict.claim() {
         Some(number) => Ok(claimed.swap_remove(number).into()),

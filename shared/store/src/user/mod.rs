@@ -9,10 +9,10 @@
 //! | words | see [`by_word`] | | |
 //!
 //! Replacing a user is conditional on its version. A claim exists if and only if a user can sign in
-//! with the email address. It is written in the same transaction as the user. The claim repeats the
-//! user's fields that are needed when only the address is known, which saves reading the user.
-//! Changing a user costs one unit for each KB of the user, and the same again in `gsi1`. With
-//! claims, the change is a transaction at two units for each KB of each item.
+//! with the email address. The claim is written in the same transaction as the user. The claim
+//! repeats the user's fields that are needed when only the address is known, which saves reading
+//! the user. Changing a user costs one unit for each KB of the user, and the same again in `gsi1`.
+//! With claims, the change is a transaction at two units for each KB of each item.
 
 pub mod account;
 pub mod by_activity;

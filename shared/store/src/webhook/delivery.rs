@@ -140,7 +140,7 @@ impl Store {
 
     /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
-        // Without its body, a delivery takes at most ten KB, most of which are for its attempts.
+        // Without its body, a delivery takes at most ten KB, most of it for the attempts.
         for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {

@@ -52,9 +52,9 @@ impl Replay {
 impl Store {
     /// The failed deliveries created at `since` or later that have not been replayed, oldest first,
     /// and the time to continue from; `None` if there are no more deliveries. A call ends after a
-    /// thousand deliveries or 3 MB of bodies. It never ends between deliveries created at the same
-    /// time, so that no delivery is left out. Many deliveries can have the same time, because the
-    /// times in the table's stream are whole seconds.
+    /// thousand deliveries or 3 MB of bodies. A call never ends between deliveries created at the
+    /// same time, so that no delivery is left out. Many deliveries can have the same time, because
+    /// the times in the table's stream are whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();

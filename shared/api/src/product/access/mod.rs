@@ -95,9 +95,9 @@ impl<L> Access<L> {
         self.context
     }
 
-    /// The user whose items a request lists. If there is no such user, clients get `FORBIDDEN`, and
-    /// other callers get a schema error that requires `user_id`, because listing the items of all
-    /// users is not supported.
+    /// The user whose items a request lists. Listing the items of all users is not supported.
+    /// Without a user, clients therefore get `FORBIDDEN`, and other callers get a schema error that
+    /// requires `user_id`.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         if user.is_none() && self.level < Level::Server {
             return Err(KnownError::Forbidden);
@@ -105,8 +105,8 @@ impl<L> Access<L> {
         self.named_user(user, route)
     }
 
-    /// The user that the query names. If the query names no user, clients get their own user, and
-    /// other callers get a schema error that requires `user_id`.
+    /// The user that the query names. If the query does not name a user, clients get their own
+    /// user, and other callers get a schema error that requires `user_id`.
     pub fn named_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         if user.is_none() && self.level >= Level::Server {
             return Err(route.schema_error(&Problems::one("query.user_id", "is required")));
