@@ -1,10 +1,9 @@
 //! The operations of Amazon SES (API version 2) used by Gatelet: four JSON requests, signed and
 //! sent by [`aws`].
 //!
-//! The SDK crate of SES is not used: it describes over a hundred operations, and compiling it took
-//! 61 of the 330 core-seconds of a first `cargo run` (`cargo build --timings`), more than any other
-//! crate.
-//! Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
+//! The SDK crate of SES is not used. It describes over a hundred operations. Compiling it took 61
+//! of the 330 core-seconds of a first `cargo run` (`cargo build --timings`), more than any other
+//! crate. Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
 //! `GetConfigurationSetEventDestinations`; errors as in the AWS restJson1 protocol.
 
 use std::error::Error as StdError;

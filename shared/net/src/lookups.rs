@@ -25,8 +25,8 @@ const MAX_HOSTS_OF_PROJECT: usize = 8;
 /// The maximum number of concurrent lookups for providers: eight projects whose name servers do not
 /// respond can occupy all of them.
 const OF_PROVIDERS: usize = 8 * MAX_HOSTS_OF_PROJECT * OF_HOST;
-/// The maximum number of concurrent lookups for webhook endpoints. The pool for blocking work has
-/// 512 threads.
+/// The maximum number of concurrent lookups for webhook endpoints. There are 512 threads in the
+/// pool for blocking work.
 const OF_WEBHOOKS: usize = 192;
 /// The maximum number of concurrent lookups for mail servers.
 const OF_MAIL_SERVERS: usize = 64;

@@ -109,7 +109,7 @@ impl<'a> Outgoing<'a> {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
-    /// A client for webhook endpoints. It has the rules of [`Self::new`], but does not use the
+    /// A client for webhook endpoints. It follows the rules of [`Self::new`], but does not use the
     /// server that replaces providers; `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }

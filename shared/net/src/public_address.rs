@@ -25,8 +25,8 @@ pub(crate) fn among(
     if fit.is_empty() { Err(NotPublic(host.to_owned())) } else { Ok(fit) }
 }
 
-/// Whether an IP address belongs to the public internet (special-purpose address registries, RFC
-/// 6890).
+/// Whether an IP address belongs to the public internet (RFC 6890, special-purpose address
+/// registries).
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

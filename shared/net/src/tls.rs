@@ -9,8 +9,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use wire::environment::{Error, variable};
 
-/// The configuration of a client without a certificate, which trusts these roots and supports TLS
-/// 1.2 and 1.3.
+/// The configuration of a client without a certificate. The client trusts these roots, and supports
+/// TLS 1.2 and 1.3.
 #[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]
 pub fn client(roots: RootCertStore) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -1,8 +1,8 @@
-//! Reads the documents that an OpenID issuer publishes: its endpoints (OpenID Connect Discovery
-//! 1.0) and its keys (`keys`). Each instance caches both. If none of the cached keys verifies a
-//! token, the keys are fetched again, at most once every 30 seconds. A new key therefore takes
-//! effect quickly, whatever its id. Invalid documents are not cached, so the next request fetches
-//! them again.
+//! Reads the documents published by OpenID issuers: their endpoints (OpenID Connect Discovery 1.0)
+//! and their keys (`keys`). Each instance caches both. If none of the cached keys verifies a token,
+//! the keys are fetched again, at most once every 30 seconds. A new key therefore takes effect
+//! quickly, whatever its id. Invalid documents are not cached, so the next request fetches them
+//! again.
 //!
 //! Anyone with a project can name an issuer, so documents may be hostile. The documents are parsed
 //! into types with bounded lists, and the cache keeps only the fields that are used. A document

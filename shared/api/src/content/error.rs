@@ -29,7 +29,7 @@ pub enum Problem {
     /// Like [`Self::RouteNotFound`], but points out the likely mistake in the path.
     #[error("There is nothing at this path.")]
     Misspelt(PathSlip),
-    /// 405: the path exists, but not with this method.
+    /// 405: the path exists, but does not support this method.
     #[error("This path does not support that method.")]
     MethodNotAllowed,
     /// 500: the service failed; the log has the cause.

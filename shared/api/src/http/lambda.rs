@@ -123,8 +123,8 @@ async fn answer(
         (false, false) => not_encoded(),
         (false, true) => router.oneshot(request).await?,
     };
-    // Functions on a developer's machine use plain HTTP, over which this header is not sent (RFC
-    // 6797 §7.2).
+    // This header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
+    // machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }

@@ -67,8 +67,8 @@ pub enum BodyRule {
     /// Like `Lenient`, but the API document describes the body as a form (RFC 6749 §3.1 and §3.2).
     Form,
     /// Like `Form`, but the operation's errors also have the form of RFC 6749 §5.2, which every
-    /// OAuth client understands: for the token endpoint and the device authorization endpoint (RFC
-    /// 8628 §3.1).
+    /// OAuth client understands. For the token endpoint and the device authorization endpoint of
+    /// RFC 8628 §3.1.
     OauthForm,
     /// The body is not read, whatever its media type; for operations called by an HTML form.
     Ignored,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
-/// are from RFC 6749 §4.1.2.1: §5.2 has no such codes, but clients know them.
+/// are from RFC 6749 §4.1.2.1: §5.2 does not define such codes, but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]

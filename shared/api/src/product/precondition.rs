@@ -1,6 +1,6 @@
 //! Versions of resources, so that nobody overwrites changes that they have not seen. A response
-//! states the version in its `ETag`, and a change with `If-Match` applies only to that version (RFC
-//! 9110 §13.1.1).
+//! states the version in its `ETag`, and a change with `If-Match` applies to that version only (see
+//! RFC 9110 §13.1.1).
 
 use std::convert::Infallible;
 

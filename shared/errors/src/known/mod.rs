@@ -131,7 +131,7 @@ impl ErrorCode {
 
     /// Whether a published SDK knows the code; `is_older` means that the SDK's version is before
     /// 2.8.108. Headers contain only codes that the SDK knows: an SDK that gets an unknown code
-    /// reports that it is outdated.
+    /// concludes that it is outdated.
     pub fn is_known_to_sdk(self, is_older: bool) -> bool {
         match self.sdks() {
             Sdks::All => true,

@@ -79,7 +79,7 @@ macro_rules! requests {
         InternalError,
 
         /// The service is overloaded or needs more time, or concurrent changes conflicted.
-        #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
+        #[error("the service is overloaded or needs more time, or concurrent changes conflicted: try again soon")]
         #[hint("Retry after the number of seconds in `Retry-After`.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::None)]
         ServiceUnavailable,

@@ -127,7 +127,7 @@ macro_rules! sessions {
 
         /// The command-line tool's sign-in has no anonymous session, or that session has ended.
         #[error("the sign-in has no anonymous session, or that session has ended")]
-        #[hint("In the browser, sign in and confirm with the refresh token.")]
+        #[hint("In the browser, sign in and confirm with the user's refresh token.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         NoAnonymousSession,
 

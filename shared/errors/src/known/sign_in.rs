@@ -74,7 +74,7 @@ macro_rules! sign_in {
 
         /// The user already has a password.
         #[error("the user already has a password: update it instead")]
-        #[hint("Update it with `POST /api/v1/auth/password/update`.")]
+        #[hint("Update the password with `POST /api/v1/auth/password/update`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         UserHasPassword,
 

@@ -16,7 +16,7 @@ macro_rules! teams {
         TeamCreationNotEnabled,
 
         /// The user has created the maximum number of teams.
-        #[error("a user can create at most {max} teams: delete one of them first")]
+        #[error("a user can create at most {max} teams: delete one first")]
         #[hint("Delete a team, increase `config.max_teams_per_user`, or create the team with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyTeams { max: usize },
@@ -59,12 +59,12 @@ macro_rules! teams {
 
         /// The team has the maximum number of unanswered invitations from members.
         #[error("a team can have at most {max} unanswered invitations: revoke one first")]
-        #[hint("Revoke one, wait until an invitation is accepted or expires, or invite with server access.")]
+        #[hint("Revoke an invitation, wait until one is accepted or expires, or invite with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
         /// The operation requires a team permission that the user does not have.
-        #[error("this requires the permission {permission_id} in team {team_id}")]
+        #[error("this operation requires the permission {permission_id} in team {team_id}")]
         #[hint("Grant the permission in `details`, or call with server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },

@@ -26,8 +26,8 @@ pub(super) struct Publication {
     /// When it was published.
     pub(super) at: Timestamp,
     /// The number of the publication shown before this one, which is the default target of a
-    /// rollback. `None` if this is the first publication, or if an earlier version of this program
-    /// wrote the one before.
+    /// rollback. `None` if this is the first publication, or if the previous one was written by an
+    /// earlier version of this program.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,

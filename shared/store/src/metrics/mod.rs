@@ -199,8 +199,8 @@ impl Store {
         Ok(Figures { totals: Totals::of(&totals), sign_ups: days.iter().filter_map(sign_ups).collect() })
     }
 
-    /// The numbers of matches of sign-up rules. Costs two parallel queries at half a unit for each
-    /// 4 KB.
+    /// The numbers of matches of sign-up rules. Costs two parallel queries, which take half a unit
+    /// for each 4 KB.
     pub async fn rule_counts(&self, project: &ProjectId, now: Timestamp) -> Result<RuleCounts, Error> {
         let (first, last) = (hour_position(hour(now) - SHOWN_HOURS + 1), hour_position(hour(now)));
         let hours = self.metrics_between(project, &first, &last, false);

@@ -38,8 +38,8 @@ pub struct Store {
 
 /// The maximum number of items read by key in one call.
 pub(crate) const BATCH: usize = 100;
-/// The maximum number of items in a transaction, not counting the trail entry; DynamoDB permits
-/// 100.
+/// The maximum number of items in a transaction. DynamoDB permits 100, one of which may be the
+/// trail entry.
 pub const MAX_WRITES: usize = 99;
 
 impl Store {

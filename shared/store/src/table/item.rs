@@ -81,8 +81,8 @@ pub(crate) fn integer(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// A time as a chronologically sorting string for index keys: milliseconds since the Unix epoch in
-/// 15 digits.
+/// A time as a string that sorts chronologically, for index keys: 15 digits with the milliseconds
+/// since the Unix epoch.
 pub(crate) fn sortable(time: jiff::Timestamp) -> String {
     format!("{:015}", time.as_millisecond().max(0))
 }
