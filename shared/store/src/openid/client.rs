@@ -97,7 +97,7 @@ impl Store {
     }
 }
 
-/// The client among items that were read.
+/// The client, found among items that were read.
 impl Items {
     /// The client with this id.
     pub fn oauth_client(&mut self, project: &ProjectId, id: OauthClientId) -> Result<Option<OauthClient>, Error> {

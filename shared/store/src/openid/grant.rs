@@ -52,7 +52,7 @@ impl Store {
 }
 
 impl Items {
-    /// The grant of a user to a client, among items that were read.
+    /// The grant of a user to a client, found among items that were read.
     pub fn oauth_grant(&mut self, project: &ProjectId, user: UserId, client: OauthClientId) -> Result<Option<OauthGrant>, Error> {
         self.entity(&grant_key(project, user, OauthGrant::id(client)))
     }

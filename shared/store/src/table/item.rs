@@ -1,4 +1,4 @@
-//! Items of the table. Each contains its key (`pk`, `sk`), the entity as a map (`d`), and the
+//! Items of the table. Each item contains its key (`pk`, `sk`), the entity as a map (`d`), and the
 //! attributes used by conditions, indexes and the TTL.
 
 use std::collections::HashMap;

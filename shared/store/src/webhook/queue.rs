@@ -2,12 +2,12 @@
 //!
 //! A worker claims an endpoint for the duration of a lease. Only one worker therefore sends to an
 //! endpoint, which keeps deliveries in order, and a slow endpoint occupies only one worker. The due
-//! time in the endpoint's state says when a worker should next look at the queue: immediately after
-//! a delivery was recorded, at the end of a current lease or, without either, when the next retry
-//! is due. Recording a delivery increments the version of the state. A delivery recorded during a
-//! lease does not make the endpoint due, because no other worker could claim the endpoint. When the
-//! worker ends the lease, it notices the new version and makes the endpoint due immediately. If the
-//! worker is killed, the endpoint is due at the end of the lease.
+//! time in the endpoint's state says when a worker should next look at the queue. This time is
+//! immediately after a delivery was recorded, or at the end of a current lease. In all other cases,
+//! it is the time of the next retry. Recording a delivery increments the version of the state. A
+//! delivery recorded during a lease does not make the endpoint due, because no other worker could
+//! claim the endpoint. When the worker ends the lease, it notices the new version and makes the
+//! endpoint due immediately. If the worker is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
