@@ -2,8 +2,9 @@
 //!
 //! The list has several partitions of `gsi1` per month, which are read in parallel. A page costs
 //! half a unit for each 4 KB read of a partition and, like all reads of an index, is eventually
-//! consistent. One request reads at most `MAX_ROUNDS` times and about `MAX_READ` entries. So a search with few matches returns short pages,
-//! each with a position to continue from, instead of slowing down as emails accumulate.
+//! consistent. One request reads at most `MAX_ROUNDS` times and about `MAX_READ` entries. A search
+//! with few matches therefore returns short pages, each with a position to continue from, instead
+//! of slowing down as emails accumulate.
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -17,7 +18,8 @@ use crate::table::{Error, Item, Key, Store, string};
 
 /// The maximum number of rounds of queries for one page; each month takes at least one.
 const MAX_ROUNDS: usize = 24;
-/// How many entries one request reads before it stops; the last query may go beyond that number.
+/// The number of entries after which a request stops reading; the last round may exceed this
+/// number.
 const MAX_READ: usize = 1000;
 /// A position in the list: a month, and a sort key within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
@@ -28,12 +30,12 @@ pub struct ListPosition {
     after: String,
 }
 
-/// The part of the list to read.
+/// Specifies the part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxListing<'a> {
-    /// Where the page begins; absent to begin with the newest entry.
+    /// The position where the page begins; absent to begin with the newest entry.
     pub start: Option<&'a ListPosition>,
-    /// The list ends with the month of this time.
+    /// A time in the last month of the list.
     pub oldest: Timestamp,
     /// The maximum number of entries in the page.
     pub limit: usize,
@@ -43,18 +45,18 @@ pub struct OutboxListing<'a> {
     pub now: Timestamp,
 }
 
-/// A page, with the position of the next one.
+/// A page, with the position of the next page.
 #[derive(Debug)]
 pub struct OutboxPage<T> {
     /// The entries, newest first, as the caller shows them.
     pub entries: Vec<T>,
-    /// Where the next page begins, if there may be one.
+    /// The position where the next page begins, if there may be one.
     pub next: Option<ListPosition>,
 }
 
 impl ListPosition {
     fn beginning(month: Timestamp) -> Self {
-        // Positions begin with a digit, so `~` precedes them all in descending order.
+        // Positions begin with a digit, so `~` precedes all positions in descending order.
         Self { month, after: "~".to_owned() }
     }
 
@@ -65,9 +67,9 @@ impl ListPosition {
 }
 
 impl Store {
-    /// Entries, newest first, down to the month of `oldest`. `read` turns an entry into what is
-    /// shown of it, with the size of that in bytes, or `None` to omit the entry. An entry that
-    /// cannot be parsed is skipped and logged.
+    /// Entries, newest first, down to the month of `oldest`. `read` turns an entry into the value
+    /// that is shown for it, with the size of this value in bytes; `None` omits the entry. An entry
+    /// that cannot be parsed is skipped and logged.
     pub async fn outbox_entries<T>(
         &self,
         project: &ProjectId,

@@ -6,11 +6,11 @@
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
-//! A change succeeds only if the version of the entry has not changed: when an edit and a worker
-//! collide, one succeeds and the other reads the entry again. Writing an entry costs one unit for
-//! each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only
-//! keys. Entries are therefore small: the bodies of the email are stored separately, and usual
-//! values are left out ([`OutboxEntry`]).
+//! A change succeeds only if the version of the entry has not changed. If an edit and a worker
+//! collide, one of them succeeds, and the other one reads the entry again. Writing an entry costs
+//! one unit for each KB in the table, the same again in `gsi1`, and up to two units in `gsi2`,
+//! which contains only keys. Entries are therefore small: the bodies of the email are stored
+//! separately, and default values are left out ([`OutboxEntry`]).
 
 pub mod bodies;
 pub mod boost;
@@ -70,8 +70,8 @@ pub(crate) fn month_partitions(project: &ProjectId, time: Timestamp) -> impl Ite
 }
 
 pub(crate) fn list_position(entry: &OutboxEntry) -> String {
-    // The list is sorted by creation descending, then id ascending: the index is read backwards, so
-    // the id is inverted.
+    // The list is sorted by creation time, newest first, and then by ascending id. The index is
+    // read backwards, so the id is inverted.
     let id: String = entry
         .id
         .uuid()
@@ -84,7 +84,7 @@ pub(crate) fn list_position(entry: &OutboxEntry) -> String {
 }
 
 impl OutboxRow {
-    /// Reads an entry from its item.
+    /// Reads an entry from the item that contains it.
     pub fn of(item: Item) -> Result<Self, Error> {
         let of_key = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| {
             let mut parts = pk.split('#').skip(1);
@@ -97,7 +97,7 @@ impl OutboxRow {
 }
 
 /// Logs an entry of unknown format, for example from another version of the program. Callers skip
-/// it, so that it does not block others.
+/// such an entry, so that it does not block others.
 pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
     let key = key.map(|key| key.pk.as_str());
     tracing::error!(%error, cause = ?std::error::Error::source(error), key, "an outbox entry cannot be parsed");
@@ -116,8 +116,8 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// Writes an item that costs as much as a new entry but has no effect: it is not in any list, no
-/// worker finds it, and TTL deletes it.
+/// Writes an item that costs as much as a new entry but has no effect: the item is not in any list,
+/// no worker finds it, and the TTL deletes it.
 pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
     let pk = format!("X#{project}#{}", entry.id);
     let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));

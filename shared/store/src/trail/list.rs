@@ -1,10 +1,11 @@
-//! Lists of the trail, newest first: a project's is read day by day, a user's from an index.
+//! Lists of the trail, newest first. The list of a project is read day by day, that of a user from
+//! an index.
 //!
 //! A page costs one unit for each 4 KB read from the table, and half as much from the index. Days
-//! are read in parallel, and twice as many after each round without entries, so that long gaps take
-//! few round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries: a search with
-//! few matches returns short pages, each with a position to continue from. Expired entries are left
-//! out, because DynamoDB may delete them only days later.
+//! are read in parallel, and each round without entries doubles their number, so that long gaps
+//! take few round trips. One request stops after [`MAX_DAYS`] days or `MAX_READ` entries. A search
+//! with few matches therefore returns short pages, each with a position to continue from. Expired
+//! entries are left out, because DynamoDB may delete them only days later.
 
 use futures_util::future::try_join_all;
 use jiff::civil::Date;
@@ -19,22 +20,23 @@ use crate::table::sharded::{self, Page, size};
 use crate::table::{self, Error, Item, Store, number, sortable, string};
 use crate::trail::{self, day, day_partitions, user_partition};
 
-/// How many days one request reads before it stops; the last round may go beyond that number. Until
-/// entries are found, the rounds read 1, 2, 4 days and so on.
+/// The number of days after which a request stops reading; the last round may exceed this number.
+/// Until entries are found, the rounds read 1, 2 and 4 days, and so on.
 pub const MAX_DAYS: usize = 63;
-/// How many entries one request reads before it stops; the last round may go beyond that number.
+/// The number of entries after which a request stops reading; the last round may exceed this
+/// number.
 const MAX_READ: usize = 1000;
-/// How far ahead the clock of whoever wrote an entry may be.
+/// The maximum time by which the clock of an entry's writer may be ahead.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
-/// The part of the trail to read.
+/// Specifies the part of the trail to read.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailListing<'a> {
     /// The user whom the entries are about; absent for the list of a project.
     pub user: Option<UserId>,
-    /// Only entries from this time on are listed.
+    /// Only entries at or after this time are listed.
     pub from: Timestamp,
-    /// Only entries before this time are listed; absent for all until now.
+    /// Only entries before this time are listed; absent to list all entries until now.
     pub until: Option<Timestamp>,
     /// The position after which the page begins; absent for the first page.
     pub after: Option<&'a str>,
@@ -55,7 +57,7 @@ struct Part {
     next: Option<String>,
 }
 
-/// The entries of a part with their positions, and whether the part ends with them.
+/// The entries of a part with their positions, and whether the part ends after them.
 type EntriesOfPart = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
@@ -67,7 +69,7 @@ impl TrailListing<'_> {
     fn start(&self) -> String {
         let latest = after(self.now, CLOCK_SKEW);
         let until = sortable(self.until.map_or(latest, |until| until.min(latest)));
-        // A position from another list may be later than this list's end.
+        // A position from another list may be later than the end of this list.
         self.after.map_or_else(|| until.clone(), |after| after.to_owned().min(until.clone()))
     }
 
@@ -87,7 +89,7 @@ impl TrailListing<'_> {
     }
 }
 
-/// The newest day with positions before this one.
+/// The newest day that contains positions before this one.
 fn newest_day(before: &str) -> Option<Date> {
     let (millis, has_more) = before.split_once('#').map_or((before, false), |(millis, _)| (millis, true));
     let millis: i64 = millis.parse().ok()?;
@@ -101,8 +103,8 @@ fn midnight(day: Date) -> Option<Timestamp> {
 
 impl Store {
     /// The entries that `keep` accepts, newest first, with the position after which the next page
-    /// begins. A page may have fewer entries than requested, or none, even if more follow. An entry
-    /// that cannot be parsed is skipped and logged.
+    /// begins. A page may have fewer entries than requested, or none, even if more entries follow.
+    /// An entry that cannot be parsed is skipped and logged.
     pub async fn trail(&self, project: &ProjectId, listing: TrailListing<'_>, keep: impl Fn(&Entry) -> bool) -> Result<Page<Entry>, Error> {
         let first = sortable(listing.oldest());
         let (mut rows, mut bytes) = (Vec::new(), 0);

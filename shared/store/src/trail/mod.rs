@@ -4,12 +4,12 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>`, or the same with `#1` to `#3` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
-//! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` is their number |
+//! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` counts them |
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
 //! for each KB and, if the entry is about an account, 1 for each KB in the index. A session or code
-//! that the change writes anyway may carry the entry instead ([`carried`]). Failures and rejected
-//! sign-ups are counted in separate writes. A project has [`SHARDS`] partitions per day (UTC), so
+//! that the change writes in any case may carry the entry instead ([`carried`]). Failures and
+//! rejected sign-ups are counted in separate writes. A project has [`SHARDS`] partitions per day (UTC), so
 //! that days can be read in order and the deletion of a project knows its partitions. A partition
 //! accepts about 500 entries per second; the id of an entry decides which one it is in.
 //!
@@ -112,7 +112,8 @@ pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into()
 }
 
-/// The entry of an item; [`Error::Refused`] if it does not fit its place in the table.
+/// The entry in an item; fails with [`Error::Refused`] if the entry does not fit its place in the
+/// table.
 pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     let (entry, fits) = parse(item)?;
     if fits {
@@ -122,7 +123,7 @@ pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     }
 }
 
-/// The entry of an item, and whether it fits its place in the table: it expires, and its time and
+/// The entry in an item, and whether it fits its place in the table: it expires, and its time and
 /// id match those in the keys, which determine how entries are sorted, filtered and linked.
 fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());
