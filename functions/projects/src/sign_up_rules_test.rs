@@ -20,6 +20,7 @@ pub const ROUTE: Route = Route::post("projects-sign-up-rules-test", "/api/v1/int
     .table(&[BatchGetItem])
     .writes_nothing();
 
+#[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ImaginedSignUp {

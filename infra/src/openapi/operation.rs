@@ -129,11 +129,13 @@ fn parameters_of(object: &Object, place: &ParameterIn) -> Vec<Parameter> {
     object.properties.iter().map(parameter).collect()
 }
 
-/// Whether a body's schema requires a field, which makes the body required. A choice between
-/// schemas is assumed to require one.
+/// Whether a body's schema requires a field, which makes the body required. A referenced schema is
+/// assumed to require one, and an optional body is a choice with `null`, which does not.
 fn has_required_field(schema: &RefOr<Schema>) -> bool {
     match schema {
-        RefOr::T(Schema::OneOf(_) | Schema::AnyOf(_)) => true,
+        RefOr::Ref(_) => true,
+        RefOr::T(Schema::OneOf(choice)) => choice.items.iter().all(has_required_field),
+        RefOr::T(Schema::AnyOf(choice)) => choice.items.iter().all(has_required_field),
         schema => objects(schema).iter().any(|object| !object.required.is_empty()),
     }
 }

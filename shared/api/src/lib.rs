@@ -1,5 +1,5 @@
-//! Requests and responses of the content API, the product API and the endpoints for agents, and
-//! of pages: routes, access, the Lambda runner, logging.
+//! Requests and responses of the content API, the product API, the endpoints for agents and the
+//! pages: routes, access, the Lambda runner, logging.
 
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! An S3 bucket: puts, reads and deletes objects by single requests.
+//! An S3 bucket in which objects are put, read and deleted by single requests.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::{Client, ExchangeError};
 
-/// The time limit for a request. An image has a few megabytes at most, but the operator's
+/// The time limit for a request. An image has at most a few megabytes, but the operator's
 /// connection may be slow.
 const TIMEOUT: Duration = Duration::from_mins(5);
 
@@ -19,7 +19,7 @@ pub struct Bucket(Client);
 /// Why a request failed.
 #[derive(Debug)]
 pub enum Error {
-    /// S3 did not answer completely, or answered with status 429 or 5xx; the request may be
+    /// S3 did not send a complete response, or responded with status 429 or 5xx; the request may be
     /// repeated.
     Unavailable(String),
     /// S3 refused the request, or the request is invalid or cannot be signed.
@@ -32,7 +32,8 @@ impl Bucket {
         Self(client)
     }
 
-    /// Puts an object, replacing any existing one. Readers also get its media type and cache rule.
+    /// Puts an object, replacing any existing one. Readers of the object also get its media type
+    /// and cache rule.
     pub async fn put(&self, key: &str, media_type: &'static str, cache: &'static str, bytes: Vec<u8>) -> Result<(), Error> {
         let mut request = request("PUT", key, SdkBody::from(bytes))?;
         request.headers_mut().insert("content-type", media_type);
@@ -40,8 +41,9 @@ impl Bucket {
         succeeded(&self.send(request).await?, "put", key)
     }
 
-    /// The bytes of an object; `None` if it does not exist, or if S3 denies access to it: to
-    /// callers that may not list objects, S3 answers `AccessDenied` for missing ones.
+    /// The bytes of an object; `None` if the object does not exist or S3 denies access to it. If
+    /// the caller may not list objects, S3 responds with `AccessDenied` for an object that does not
+    /// exist.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         let answer = self.send(request("GET", key, SdkBody::empty())?).await?;
         if answer.status().as_u16() == 404 || code(&answer) == Some("AccessDenied") {
@@ -75,7 +77,7 @@ fn request(method: &str, key: &str, body: SdkBody) -> Result<HttpRequest, Error>
     Ok(request)
 }
 
-/// The error code in the body of an answer.
+/// The error code in the body of a response.
 fn code(answer: &HttpResponse) -> Option<&str> {
     let body = std::str::from_utf8(answer.body().bytes()?).ok()?;
     Some(body.split_once("<Code>")?.1.split_once("</Code>")?.0)

@@ -1,4 +1,4 @@
-//! The URL of an AWS service, and the credentials for it.
+//! URLs of AWS services, and the credentials for them.
 
 use std::fmt::Debug;
 
@@ -42,8 +42,8 @@ impl Service {
         format!("https://{host}.{region}.{suffix}")
     }
 
-    /// The URL that the environment sets in place of the service's regional one, in the variables
-    /// that AWS's SDKs also read; `None` if they are not set.
+    /// The URL that the environment sets in place of the regional URL, in the variables that AWS's
+    /// SDKs also read; `None` if these variables are not set.
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -77,39 +77,40 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The service at `url`, a base URL; requests are signed for `region`.
+    /// The service at the base URL `url`; requests are signed for `region`.
     pub fn new(service: Service, url: &str, region: &str, credentials: Credentials) -> Self {
         Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: Some(credentials.into()) }
     }
 
-    /// The service in the function's region, or at the environment's replacement URL, with the
-    /// credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a credential
-    /// is missing.
+    /// The service in the function's region, or at the URL that the environment sets instead, with
+    /// the credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a
+    /// credential is missing.
     pub fn from_env(service: Service) -> Result<Self, Error> {
         Ok(Self::in_region(service, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// The service in a region, or at the environment's replacement URL.
+    /// The service in a region, or at the URL that the environment sets instead.
     pub fn in_region(service: Service, region: &str, credentials: Credentials) -> Self {
         let url = service.url_from_env().unwrap_or_else(|| service.url(region));
         Self::new(service, &url, region, credentials)
     }
 
-    /// A bucket in a region, at its own host or, if the environment sets a URL for S3, at a path of
-    /// that URL.
+    /// A bucket in a region: at the bucket's host or, if the environment sets a URL for S3, at a
+    /// path below that URL.
     pub fn for_bucket(bucket: &str, region: &str, credentials: Credentials) -> Self {
         let own = || Service::S3.url(region).replacen("https://", &format!("https://{bucket}."), 1);
         let url = Service::S3.url_from_env().map_or_else(own, |url| format!("{}/{bucket}", url.trim_end_matches('/')));
         Self::new(Service::S3, &url, region, credentials)
     }
 
-    /// Like [`Self::for_bucket`], in the function's region and with the credentials of its role.
+    /// Like [`Self::for_bucket`], in the function's region and with the credentials of the
+    /// function's role.
     pub fn bucket_from_env(bucket: &str) -> Result<Self, Error> {
         Ok(Self::for_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// A table in this process. The connector answers the calls, so requests are not signed and the
-    /// address is never resolved.
+    /// A table in this process. The connector responds to the calls itself, so requests are not
+    /// signed and the address is never resolved.
     pub fn embedded() -> Self {
         let (url, region) = ("http://embedded.invalid".to_owned(), "local".to_owned());
         Self { service: Service::DynamoDb, url, region, identity: None }

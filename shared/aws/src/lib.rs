@@ -1,10 +1,10 @@
-//! Calls to AWS with the operations of its SDK, but without the SDK's clients.
+//! Calls to AWS that use the operations of AWS's SDK, but not the SDK's clients.
 //!
-//! The SDK's clients pass each call through an orchestrator, which assembles parts that never
-//! change here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even
-//! if they are off. That took half of each call's time and a fifth of each function's size
+//! The SDK's clients pass each call through an orchestrator. It assembles parts that never change
+//! here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even if they
+//! are off. The orchestrator took half of each call's time and a fifth of each function's size
 //! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serializes the
-//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
+//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the response.
 //! Timeouts and retries are up to the caller and the connector.
 
 #![warn(missing_docs)]
@@ -50,28 +50,28 @@ const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 /// Why a call failed.
 pub type CallError<E> = SdkError<E, HttpResponse>;
 
-/// Why a request was not answered completely.
+/// Why there is no complete response to a request.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The request could not be addressed or signed.
     Request(Box<dyn StdError + Send + Sync>),
-    /// The request was not sent, or no answer arrived.
+    /// The request was not sent, or no response arrived.
     Connector(ConnectorError),
-    /// The response was cut off; the second field has its headers.
+    /// The response was cut off; the second field contains the headers.
     Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
 }
 
 /// The input of an operation of the SDK.
 pub trait Request: Sized {
-    /// The operation, which serializes requests and parses answers.
+    /// The operation, which serializes requests and parses responses.
     type Operation: RuntimePlugin + Default;
     /// What the operation returns.
     type Output: Any + Debug + Send + Sync;
-    /// The service's error when it refuses the operation.
+    /// The error with which the service refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
-    /// The operation's input. The error type is the SDK builder's; the builders used here never
-    /// fail, so only the service reports missing fields.
+    /// The operation's input. The error type is that of the SDK's builder; the builders used here
+    /// never fail, so only the service reports missing fields.
     fn input(self) -> Result<Input, BuildError>;
 }
 
@@ -109,15 +109,15 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
-/// A service that answers calls in this process, without HTTP, such as an embedded engine.
+/// A service that handles calls in this process, without HTTP, such as an embedded engine.
 pub trait InProcess: Debug + Send + Sync {
-    /// What a call returns. `None` if the call must use HTTP, either because the service does not
-    /// answer this operation in the process, or because the call fails and its error must come from
-    /// an HTTP response. The input may also be unknown to the SDK ([`Client::in_process`]).
+    /// What a call returns. Returns `None` if the call must use HTTP: either the service does not
+    /// handle this operation in the process, or the call fails and the error must come from an HTTP
+    /// response. The input may also be of a type unknown to the SDK ([`Client::in_process`]).
     fn answer(&self, input: &Input) -> Option<Output>;
 }
 
-/// A client of one service; its clones share its connections.
+/// A client of one service; clones share connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Arc<Endpoint>,
@@ -131,14 +131,14 @@ impl Client {
         Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http), in_process: None }
     }
 
-    /// This client, but with `service` answering the calls that it can.
+    /// This client, but with `service` handling the calls that it can.
     #[must_use]
     pub fn answered_by(self, service: Arc<dyn InProcess>) -> Self {
         Self { in_process: Some(service), ..self }
     }
 
-    /// The in-process service's answer to a request unknown to the SDK; returns the request if it
-    /// does not answer.
+    /// The in-process service's response to a request of a type unknown to the SDK; returns the
+    /// request if the service does not handle it.
     pub fn in_process<R, A>(&self, request: R) -> Result<A, R>
     where
         R: Any + Debug + Send + Sync,
@@ -187,7 +187,8 @@ impl Client {
         }
     }
 
-    /// Sends a request to the service and reads the whole answer. The request's URI is only a path.
+    /// Sends a request to the service and reads the whole response. The URI of `request` is only a
+    /// path.
     pub async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
         self.carry(self.addressed(request).map_err(ExchangeError::Request)?).await
     }
@@ -212,7 +213,8 @@ impl Client {
             .identity(identity)
             .region(region)
             .name(service.signing_name())
-            // The system's clock, not the app's: AWS refuses signatures that are minutes off.
+            // The system's clock is used instead of the app's clock: AWS refuses signatures whose
+            // time is minutes off.
             .time(Clock::system().now().into())
             .settings(settings(*service))
             .build()?;
@@ -226,8 +228,8 @@ impl Client {
     }
 }
 
-/// How requests to a service are signed: S3 takes paths as they are, and requires a digest of the
-/// body in a header.
+/// How requests to a service are signed: S3 takes paths as they are, and requires a header with a
+/// digest of the body.
 fn settings(service: Service) -> SigningSettings {
     let mut settings = SigningSettings::default();
     if let Service::S3 = service {
@@ -244,8 +246,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// Why an answered call failed: the error in the answer, or the parser's error if the answer cannot
-/// be parsed.
+/// Why a call failed that has a response: the error in the response, or the parser's error if the
+/// response cannot be parsed.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> CallError<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

@@ -1,9 +1,9 @@
-//! Lambda's Runtime API, where a function gets its events and returns its answers
+//! Lambda's Runtime API, where a function gets its events and sends its responses
 //! (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>).
 //!
-//! All requests use one connection, one after the other. `lambda_runtime` passes each event through
-//! a connection pool, layers and a separate task, which took a fifth of the CPU time of a warm
-//! answer (`infra/README.md`, "How functions are built").
+//! All requests use one connection, one request after the other. `lambda_runtime` passes each event
+//! through a connection pool, layers and a separate task, which took a fifth of the CPU time of a
+//! warm response (`infra/README.md`, "How functions are built").
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -19,14 +19,14 @@ use tokio::runtime::Builder;
 use tracing::Instrument as _;
 use wire::environment::{self, required};
 
-/// Why the Runtime API cannot be used, which ends the instance.
+/// Why the Runtime API cannot be used; ends the instance.
 pub type Error = Box<dyn StdError + Send + Sync>;
 
 /// The path of the API's version.
 const VERSION: &str = "/2018-06-01/runtime/invocation";
 /// The header with the id of an event.
 const ID: &str = "lambda-runtime-aws-request-id";
-/// The header with Lambda's deadline for the answer.
+/// The header with Lambda's deadline for the response.
 const DEADLINE: &str = "lambda-runtime-deadline-ms";
 /// The header that the response repeats, so that Lambda does not mistake it for the response to an
 /// earlier event.
@@ -34,20 +34,20 @@ const INVOCATION: &str = "lambda-runtime-invocation-id";
 /// The header with the kind of an error.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 
-/// An event for the function to answer.
+/// An event for the function to handle.
 #[derive(Debug)]
 pub struct Event {
     /// The id of the invocation, as in Lambda's own log lines.
     pub id: String,
-    /// Lambda's deadline for the answer, in milliseconds since the Unix epoch.
+    /// Lambda's deadline for the response, in milliseconds since the Unix epoch.
     pub deadline: i64,
     /// The event, as JSON.
     pub body: Bytes,
     invocation: Option<HeaderValue>,
 }
 
-/// Runs the `main` of a function on this thread alone, because an instance handles one event at a
-/// time.
+/// Runs the `main` of a function on the current thread alone, because an instance handles one event
+/// at a time.
 ///
 /// # Errors
 /// `main` fails, or the system does not provide what the reactor needs.
@@ -67,7 +67,7 @@ pub async fn run<E: Display>(handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>)
 struct RuntimeApi {
     /// The host and the port.
     address: String,
-    /// The prefix of paths; empty at AWS. `cargo lambda watch` has one API for each function.
+    /// The prefix of paths; empty at AWS. `cargo lambda watch` serves one API for each function.
     prefix: String,
     connection: Option<SendRequest<Full<Bytes>>>,
 }
@@ -87,7 +87,7 @@ impl RuntimeApi {
     async fn run<E: Display>(mut self, handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
         loop {
             let event = self.next().await?;
-            // This gives the id to log lines outside any other span.
+            // The span gives the id to log lines outside any other span.
             let span = tracing::info_span!("event", requestId = %event.id);
             let handled = handle(&event).instrument(span.clone()).await;
             match handled {
@@ -101,7 +101,7 @@ impl RuntimeApi {
     async fn next(&mut self) -> Result<Event, Error> {
         let (parts, body) = loop {
             let response = self.exchange(Method::GET, "/next", HeaderMap::new(), Bytes::new()).await?;
-            // In an emulator, it may take a while until there is an event.
+            // An emulator may respond before there is an event.
             if response.status() != StatusCode::NO_CONTENT {
                 break response.into_parts();
             }
@@ -133,16 +133,16 @@ impl RuntimeApi {
         }
         let response = self.exchange(Method::POST, &format!("/{}/{kind}", event.id), headers, body.into()).await?;
         if !response.status().is_success() {
-            // For example, the answer is too large or too late. Lambda has already answered by
-            // itself.
+            // The response is too large or too late, for example. In these cases, Lambda has
+            // already responded to the caller.
             let (status, body) = (response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned());
             tracing::error!(status, body, "Lambda did not accept an answer");
         }
         Ok(())
     }
 
-    /// Sends a request and reads its response over the previous request's connection, or over a new
-    /// one if that was closed.
+    /// Sends a request and reads the response, over the previous request's connection or, if that
+    /// was closed, over a new one.
     async fn exchange(&mut self, method: Method, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response<Bytes>, Error> {
         let kept = self.connection.take().filter(|connection| !connection.is_closed());
         let is_kept = kept.is_some();
@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a request; returns its head in lower case, and its body.
+    /// Reads a request; returns the head in lower case, and the body.
     async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
         let mut bytes = Vec::new();
         loop {
@@ -223,8 +223,8 @@ mod tests {
         )
     }
 
-    /// Serves `events` events and then no more, closing the connection after each request in
-    /// `closing`. Returns the connections made and the posts received.
+    /// Serves this many `events` and then responds with errors. Closes the connection after each
+    /// request whose number is in `closing`. Returns the connections made and the posts received.
     async fn given(events: usize, closing: &[usize], post: &str, prefix: &str) -> (usize, Vec<(String, String)>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let api = RuntimeApi::at(&format!("{}{prefix}", listener.local_addr().unwrap()));

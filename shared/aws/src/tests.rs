@@ -73,7 +73,7 @@ async fn calls_match_those_of_the_sdk_client() {
     get_item().send_with(&aws_sdk_dynamodb::Client::from_conf(config)).await.expect("an answer");
     let sdks = kept.request();
     assert_eq!((own.method(), own.uri(), own.body().bytes()), (sdks.method(), sdks.uri(), sdks.body().bytes()));
-    // The service ignores the headers with which the SDK describes itself.
+    // The service ignores these headers, with which the SDK describes itself.
     let of_itself = ["amz-sdk-invocation-id", "amz-sdk-request", "x-amz-user-agent"];
     let differs = ["authorization", "user-agent", "x-amz-date"];
     for (name, value) in sdks.headers().iter().filter(|(name, _)| !of_itself.contains(name)) {
@@ -140,7 +140,7 @@ async fn an_object_of_a_bucket_is_put_by_a_signed_request_with_the_digest_of_its
     assert_signed(&request, "s3", &signed);
 }
 
-/// A connector with the same answer to every request.
+/// A connector that responds to every request in the same way.
 #[derive(Debug, Clone)]
 struct FixedAnswer(u16, &'static str);
 
@@ -186,7 +186,7 @@ async fn endpoints_are_those_that_the_sdk_resolves() {
         let parameters = Params::builder().region(region).build().expect("parameters");
         let endpoint = DefaultResolver::new().resolve_endpoint(&parameters).await.expect("an endpoint");
         assert_eq!(Service::DynamoDb.url(region), endpoint.url(), "{region}");
-        // The suffix depends on the partition, for every service alike.
+        // The suffix depends on the partition, and is the same for every service.
         assert_eq!(Service::Ses.url(region), endpoint.url().replacen("//dynamodb.", "//email.", 1), "{region}");
     }
 }

@@ -1,4 +1,4 @@
-//! Composes an email as one message (RFC 5322, RFC 2046), for senders that take a whole message
+//! Composes an email as one message (RFC 5322, RFC 2046), for senders that need the whole message
 //! instead of its parts.
 
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ pub(crate) struct Composer {
     host: String,
 }
 
-/// A message, ready for the wire.
+/// A complete message, ready to be sent.
 pub(crate) struct ComposedMessage {
     pub(crate) envelope: Envelope,
     pub(crate) bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Placeholders for variables without a value, for trying a template before the values are known.
+//! Placeholders for variables without a value, used to try a template before the values are known.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 
-/// How deeply lists of placeholders are nested; limited so that walking through them ends.
+/// The maximum nesting of lists of placeholders, so that walking through them ends.
 const DEPTH: u8 = 4;
 
 /// The variables of an email, with placeholders for those without a value.
 #[derive(Debug)]
 pub(crate) struct Variables(pub(crate) Value);
 
-/// Stands for an unknown value. It renders as its name, its fields are placeholders, and a loop
-/// over it runs once. The filter `default` replaces it.
+/// Stands for an unknown value. A placeholder renders as its name, its fields are placeholders, and
+/// a loop over it runs once. The filter `default` replaces a placeholder.
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: Value,

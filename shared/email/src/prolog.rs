@@ -1,7 +1,8 @@
-//! What may precede the first element of a document without affecting it: byte order mark, white
-//! space, comments, XML declaration and processing instructions, and the document type.
+//! Skips whatever may precede the first element of a document without affecting it: a byte order
+//! mark, white space, comments, the XML declaration and processing instructions, and the document
+//! type.
 
-/// The document from its first element or text on.
+/// The document, starting from its first element or text.
 pub(crate) fn root(document: &str) -> &str {
     let mut left = before_type(document);
     if starts_with(left, "<!doctype") {
@@ -21,7 +22,7 @@ pub(crate) fn is_mjml(document: &str) -> bool {
     starts_with(root(document), "<mjml")
 }
 
-/// The document from its document type on or, if it has none, from its first element on.
+/// The document, starting from its document type or, if there is none, from its first element.
 fn before_type(document: &str) -> &str {
     let mut left = document;
     loop {
@@ -34,7 +35,7 @@ fn before_type(document: &str) -> &str {
     }
 }
 
-/// The text after the first `end`; empty if there is none.
+/// The text after the first `end`; empty if `end` does not occur.
 fn after<'t>(text: &'t str, end: &str) -> &'t str {
     text.split_once(end).map_or("", |(_, rest)| rest)
 }

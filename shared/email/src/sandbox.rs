@@ -1,14 +1,15 @@
 //! Rendering in a separate process.
 //!
-//! Fuel bounds the number of a template's instructions, but one instruction may double a text, and
+//! Fuel limits the number of a template's instructions, but one instruction may double a text, and
 //! the MJML compiler and the HTML parser recurse as deeply as their input is nested. Only the
-//! operating system can bound memory, time and stack. So this program starts itself once more as a
-//! renderer, with a memory limit and without secrets, and kills it if an answer takes too long. A
-//! renderer renders one email after another. An email that crashes it costs a restart of a few
-//! milliseconds and gets the status `render-error`; the request's other emails are still rendered.
+//! operating system can limit memory, time and stack. This program therefore starts another process
+//! of itself as a renderer, with a memory limit and without secrets, and kills the process if a
+//! response takes too long. A renderer renders one email after another. If an email crashes a
+//! renderer, starting another one takes a few milliseconds. The email gets the status
+//! `render-error`, and the request's other emails are still rendered.
 //!
-//! No call occupies a renderer for long: it renders emails for about `SHARE` at most, and its
-//! caller tries the rest later. `turns` decides which call is next.
+//! A call occupies a renderer for only about `SHARE`; the caller tries the remaining emails later.
+//! `turns` decides which call gets a renderer next.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -26,31 +27,31 @@ use serde::{Deserialize, Serialize};
 use crate::render::{Context, Job, Sources, render_each};
 use crate::turns::{Turns, lock};
 
-/// How much CPU time rendering one email may take; elapsed time outside Linux, where CPU time
+/// The maximum CPU time for rendering one email; elapsed time is used outside Linux, where CPU time
 /// cannot be read.
 const MAX_CPU_TIME: Duration = Duration::from_secs(1);
-/// How long rendering one email may take on a busy machine.
+/// The maximum time for rendering one email on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(4);
-/// How much memory a renderer may use, in bytes.
+/// The maximum memory of a renderer, in bytes.
 const MAX_MEMORY: u64 = 128 << 20;
 /// Attempts per email. An email that exceeds the time limit on its own is not retried. After one
-/// email of a request has failed, the remaining ones get one attempt each.
+/// email of a request has failed, each of the remaining emails gets one attempt.
 const MAX_ATTEMPTS: u32 = 2;
-/// How long one call may render emails before it must yield the renderer. It still finishes the
-/// email in progress, and its first email always gets all attempts, so that every call makes
-/// progress.
+/// How long one call may use a renderer before it must yield to other calls. The call still
+/// finishes the email in progress, and its first email always gets all attempts, so that every call
+/// makes progress.
 const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
 /// The environment variable that marks a renderer process.
 const VARIABLE: &str = "GATELET_RENDERER";
 
-/// The program to start; unset if this process renders the emails itself.
+/// The program to start; unset if this process renders emails itself.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
 static TURNS: Turns = Turns::new();
 
-/// Makes [`preview`] and [`render_all`] use renderer processes from now on. Call it first in
-/// `main`: in a renderer process, it renders until its input ends and then exits.
+/// Makes [`preview`] and [`render_all`] use renderer processes from now on. Call this function
+/// first in `main`: in a renderer process, it renders until the input ends and then exits.
 pub fn install() {
     if std::env::var_os(VARIABLE).is_some() {
         std::process::exit(i32::from(serve().is_err()));
@@ -71,8 +72,9 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 }
 
 /// Renders several emails of one project. Emails with the same sources are rendered together, so
-/// that the sources are compiled only once. The results are in the order of `jobs`; `None` for an
-/// email that was not rendered because others took too long. At least one email is rendered.
+/// that the sources are compiled only once. The results are in the order of `jobs`; `None` means
+/// that an email was not rendered because earlier ones took too long. At least one email is
+/// rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
     let mut results = vec![None; jobs.len()];
@@ -105,9 +107,9 @@ pub fn is_slow(project: &str) -> bool {
 /// Emails with the same sources.
 type Group = (Sources, Vec<Context>);
 
-/// Renders emails one after another, and returns how long that took. The results are in the order
-/// of the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers
-/// are used, waits for the emails' `turn`.
+/// Renders emails one after another, and returns how long rendering took. The results are in the
+/// order of the groups; the last results are missing if rendering took longer than [`SHARE`]. If
+/// renderer processes are used, waits for the emails' `turn`.
 async fn rendered<T>(turn: impl Future<Output = T>, groups: Vec<Group>) -> (Duration, Vec<Rendering>) {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
@@ -152,7 +154,7 @@ impl Drop for Renderer {
     }
 }
 
-/// Why a renderer did not answer.
+/// Why a renderer did not respond.
 #[derive(Debug, thiserror::Error)]
 enum RendererError {
     #[error("rendering took longer than a second")]
@@ -188,8 +190,8 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             if failures >= attempts {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
-                // This is probably due to the sources, not to a slow machine, so each of the
-                // remaining emails gets only one attempt.
+                // The cause is probably the sources, not a slow machine, so each of the remaining
+                // emails gets only one attempt.
                 (attempts, failures) = (1, 0);
             }
         }
@@ -209,8 +211,8 @@ impl Renderer {
     }
 
     /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
-    /// arrives. Returns whether all have arrived by [`SHARE`] after `began`; if not, this renderer
-    /// must not be used again.
+    /// arrives. Returns whether all renderings arrived by [`SHARE`] after `began`; if not, this
+    /// renderer must not be used again.
     fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, RendererError> {
         let mut limit = Limit::start(&self.child);
         let frame = serde_json::to_vec(&request).map_err(|_| RendererError::Ended)?;
@@ -227,7 +229,7 @@ impl Renderer {
         Ok(true)
     }
 
-    /// The next answer; `read` holds the bytes read so far but not yet returned.
+    /// The next response; `read` holds the bytes that were read but not returned yet.
     fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, RendererError> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -244,7 +246,7 @@ impl Renderer {
         }
     }
 
-    /// Waits until more of an answer can be read; fails at the limit.
+    /// Waits until more of a response can be read; fails at the limit.
     fn wait(&self, limit: &Limit) -> Result<(), RendererError> {
         loop {
             let rest = Timespec::try_from(limit.remaining(&self.child)?).map_err(|_| RendererError::Ended)?;
@@ -258,10 +260,10 @@ impl Renderer {
     }
 }
 
-/// How long rendering one email may still take.
+/// The time limit for rendering one email.
 struct Limit {
     began: Instant,
-    /// The renderer's CPU time at the beginning.
+    /// The renderer's CPU time when it began to render the email.
     used: Option<Duration>,
 }
 
@@ -270,7 +272,7 @@ impl Limit {
         Self { began: Instant::now(), used: cpu_time(renderer) }
     }
 
-    /// The time left until the limit could be reached.
+    /// The time until the limit could be reached.
     fn remaining(&self, renderer: &Child) -> Result<Duration, RendererError> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
@@ -289,7 +291,7 @@ impl Limit {
 fn cpu_time(process: &Child) -> Option<Duration> {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).ok()?;
     // The name of the program comes second, in parentheses, and may contain spaces. The times in
-    // user mode and in the kernel are the 12th and 13th field after it (proc_pid_stat(5)).
+    // user mode and in the kernel are the 12th and 13th field after the name (proc_pid_stat(5)).
     let mut fields = status.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
     Some(Duration::from_millis(ticks * 1000 / clock_ticks_per_second().max(1)))

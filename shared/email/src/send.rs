@@ -18,7 +18,7 @@ use crate::render::quoted_name;
 /// An email, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// Id of the email's entry in the outbox.
+    /// The id of the email's entry in the outbox.
     pub id: EmailId,
     /// The project that sends the email.
     pub project: ProjectId,
@@ -35,8 +35,8 @@ pub struct Mail {
     pub html: Option<String>,
     /// The plain-text part, if the email has one.
     pub text: Option<String>,
-    /// URL that unsubscribes the recipient on a POST request without cookies or a confirmation (RFC
-    /// 8058); absent if the recipient cannot unsubscribe.
+    /// The URL that unsubscribes the recipient on a POST request without cookies or a confirmation
+    /// (RFC 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
     /// Whether this is one of the service's own emails, which nobody wrote by hand and which should
     /// not get automatic replies such as out-of-office notices.
@@ -46,11 +46,11 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// The headers that only some emails have.
+    /// The headers that not every email has.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
         // RFC 3834 §5: autoresponders do not reply to emails with this header.
         let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
-        // RFC 8058: one click in the email client, without a page.
+        // RFC 8058: unsubscribing takes one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
         let unsubscribe =
             url.map(|url| [("List-Unsubscribe", format!("<{url}>")), ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())]);
@@ -79,10 +79,10 @@ impl fmt::Display for Sender {
 pub struct Server {
     /// A host name or an IP address.
     pub host: String,
-    /// The port. Connections to 465 and 2465 begin with TLS; on all other ports, STARTTLS is used
-    /// ([`crate::smtp`] names the only exception).
+    /// The port. Connections to 465 and 2465 begin with TLS. On all other ports, STARTTLS is used,
+    /// with a single exception ([`crate::smtp`]).
     pub port: u16,
-    /// Username and password; absent if the server does not require them.
+    /// The username and password; absent if the server does not require a login.
     pub login: Option<(String, SecretString)>,
 }
 
@@ -109,11 +109,11 @@ pub mod tags {
 
 /// Sends emails, each at most once: if the outcome is unknown, the email is not retried.
 pub trait Mailer: Send + Sync {
-    /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
+    /// Makes one attempt. A failure is returned as an outcome; sending never panics.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
     /// Whether the mail service has temporarily refused one of the deployment's emails and has not
-    /// accepted one since. If so, a single email tests whether it accepts emails again.
+    /// accepted one since. If so, a single email tests whether the service accepts emails again.
     fn is_refused(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Sending through Amazon SES (API version 2).
 //!
-//! SES has no idempotency key: if the connection drops after the request was sent, SES may or may
+//! SES has no idempotency key. If the connection drops after the request was sent, SES may or may
 //! not have accepted the email, so the outcome is unknown and final. An email is retried only if
 //! SES refused it temporarily or never received the request.
 
@@ -23,7 +23,7 @@ use crate::mime::ascii;
 use crate::send::{Mail, Mailer, tags};
 use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
 
-/// How long to wait for SES's answer before the outcome counts as unknown.
+/// How long to wait for SES's response before the outcome counts as unknown.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
@@ -43,7 +43,7 @@ impl Ses {
         Ok(Self::new(client, variable("GATELET_SES_CONFIGURATION_SET"), TIMEOUT, clock))
     }
 
-    /// A sender that waits up to `timeout` for an answer.
+    /// A sender that waits up to `timeout` for a response.
     pub fn new(client: Client, configuration_set: Option<String>, timeout: Duration, clock: Clock) -> Self {
         Self { api: SesApi::new(client), configuration_set, timeout, clock, is_refused: AtomicBool::new(false) }
     }
@@ -52,7 +52,7 @@ impl Ses {
         let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
         match timeout(self.timeout, self.api.send_email(&request)).await {
             Ok(Ok(())) => {
-                // Other emails sent at the same time may have been refused.
+                // Emails sent at the same time may have been refused.
                 if was_refused {
                     self.is_refused.store(false, Ordering::Relaxed);
                 }

@@ -1,10 +1,9 @@
 //! The operations of Amazon SES (API version 2) used by Gatelet: four JSON requests, signed and
 //! sent by [`aws`].
 //!
-//! The SDK crate of SES is not used: it describes over a hundred operations, and compiling it took
-//! 61 of the 330 core-seconds of a first `cargo run` (`cargo build --timings`), more than any other
-//! crate.
-//! Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
+//! The SDK crate of SES is not used. It describes over a hundred operations. Compiling it took 61
+//! of the 330 core-seconds of a first `cargo run` (`cargo build --timings`), more than any other
+//! crate. Source: Amazon SES API v2 reference, `SendEmail`, `GetAccount`, `GetEmailIdentity` and
 //! `GetConfigurationSetEventDestinations`; errors as in the AWS restJson1 protocol.
 
 use std::error::Error as StdError;
@@ -19,23 +18,24 @@ use serde::{Deserialize, Serialize};
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SES answered with an error.
+    /// SES responded with an error.
     #[error("{code}: {message}")]
     Refused {
         /// HTTP status.
         status: u16,
-        /// Name of the error without its namespace, such as `MessageRejected`; empty if unknown.
+        /// The name of the error without its namespace, such as `MessageRejected`; empty if
+        /// unknown.
         code: String,
-        /// SES's explanation; may be empty.
+        /// SES's explanation, which may be empty.
         message: String,
     },
     /// The request could not be serialized, addressed or signed.
     #[error("the request could not be built or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
-    /// The request may or may not have reached SES; see the connector's reason for more.
+    /// The request may or may not have reached SES; the connector's error says more.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
-    /// SES answered, but the response was cut off or cannot be parsed.
+    /// SES responded, but the response was cut off or cannot be parsed.
     #[error("the response was cut off or cannot be parsed")]
     Answer(#[source] Box<dyn StdError + Send + Sync>),
 }
@@ -141,13 +141,13 @@ pub struct Pair {
     pub value: String,
 }
 
-/// The answer of `GetAccount`; only the fields used here.
+/// The response of `GetAccount`; only the fields used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct Account {
-    /// Whether the account may send at all.
+    /// Whether the account may send emails at all.
     pub sending_enabled: bool,
-    /// `false`: the account is in the sandbox.
+    /// `false` if the account is in the sandbox.
     pub production_access_enabled: bool,
     /// The account's limits.
     pub send_quota: Option<SendQuota>,
@@ -161,7 +161,7 @@ pub struct SendQuota {
     pub max_send_rate: f64,
 }
 
-/// The answer of `GetEmailIdentity`; only the fields used here.
+/// The response of `GetEmailIdentity`; only the fields used here.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct EmailIdentity {
@@ -197,8 +197,8 @@ impl SesApi {
         Self(client)
     }
 
-    /// Sends an email (`SendEmail`). Not idempotent: SES has no key to recognize a repeated
-    /// request.
+    /// Sends an email (`SendEmail`). Not idempotent: SES has no idempotency key by which to
+    /// recognize a repeated request.
     pub async fn send_email(&self, email: &SendEmail) -> Result<(), Error> {
         let body = serde_json::to_vec(email).map_err(|error| Error::Request(error.into()))?;
         self.call("POST", "/v2/email/outbound-emails", Some(body)).await.map(|_: serde::de::IgnoredAny| ())
@@ -241,8 +241,8 @@ fn encoded(value: &str) -> String {
     url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// An error of the restJson1 protocol. Its code, perhaps with a namespace before it and a URL after
-/// it, is in a header or in the body.
+/// An error of the restJson1 protocol. The error's code, perhaps with a namespace before it and a
+/// URL after it, is in a header or in the body.
 fn refused(answer: &HttpResponse, body: &[u8]) -> Error {
     #[derive(Deserialize, Default)]
     struct Wire {

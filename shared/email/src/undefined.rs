@@ -1,18 +1,20 @@
 //! Names the variable that a template uses but its context lacks. The engine reports only the line,
-//! but authors need the name.
+//! but template authors need the name.
 
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object};
 use minijinja::{Environment, Error, ErrorKind, Template, Value};
 
-/// Largest edit distance of a suggested name.
+/// The maximum edit distance of a suggested name.
 const NEAR: usize = 2;
-/// Longest name to compare, in bytes: the time grows with the product of the two lengths.
+/// The maximum length of a name to compare, in bytes: comparing takes time in proportion to the
+/// product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// Stands for `user` if the recipient is not a user. It is false in a condition, and its fields are
-/// `none`, so a template for recipients with and without an account works without conditions.
+/// Stands for `user` if the recipient is not a user. The value is false in a condition, and its
+/// fields are `none`, so that a template for recipients with and without an account works without
+/// conditions.
 #[derive(Debug)]
 pub(crate) struct Nobody;
 
@@ -32,8 +34,8 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variable that made a template fail, if the source shows it: one that is in the line of
-/// the error, but not in the context.
+/// Names the variable that made a template fail, if the source shows it: the variable is in the
+/// line of the error, but not in the context.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
@@ -62,12 +64,12 @@ pub(crate) fn diagnose(
 
 struct UndefinedName {
     path: String,
-    /// The name probably meant, with the path to it.
+    /// The name that the author probably meant, with the path to it.
     near: Option<String>,
 }
 
 impl UndefinedName {
-    /// Follows a path into the context; `None` if the context has all of it.
+    /// Follows a path into the context; `None` if the context contains the whole path.
     fn of(path: String, context: &Value) -> Option<Self> {
         let mut value = context.clone();
         let mut known = String::new();

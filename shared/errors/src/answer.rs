@@ -8,12 +8,12 @@ use wire::problem::Problems;
 
 use crate::known::{ErrorCode, KnownError};
 
-/// The code of an error, attached to the response for the layers around operations, which log it
-/// and name it in a header.
+/// The code of an error, attached to the response for the layers around operations. These layers
+/// log the code and name it in a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub ErrorCode);
 
-/// An error, attached to the response for the layer around operations, which writes the body.
+/// An error, attached to the response for the layer around operations, which then writes the body.
 #[derive(Debug, Clone)]
 pub struct AttachedError(pub KnownError);
 

@@ -1,5 +1,5 @@
-//! Why an operation fails, and which error the client gets. Translates the errors of the crates
-//! `model` and `store` into the API's errors.
+//! Why an operation fails, and which error the client gets for it. Translates the errors of the
+//! crates `model` and `store` into the API's errors.
 
 use axum::response::{IntoResponse, Response};
 use model::code::CodeRefusal;
@@ -10,7 +10,8 @@ use store::Contention;
 
 use crate::known::KnownError;
 
-/// The failure of an operation: an error for the client, or a reason that only the log may contain.
+/// The failure of an operation: an error for the client, or a reason that must appear only in the
+/// log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An error for the client.
@@ -25,7 +26,7 @@ pub enum Error {
     /// An access token could not be signed.
     #[error("an access token could not be signed")]
     Signing(#[from] model::session::token::rsa::NoUsableKey),
-    /// A provider's configuration is unusable.
+    /// The configuration of an OAuth provider is unusable.
     #[error("an OAuth provider is misconfigured")]
     Provider(#[from] model::sign_in::authorization::EndpointError),
 }

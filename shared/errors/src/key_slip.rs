@@ -4,7 +4,8 @@ use std::fmt;
 
 use model::project::KeyKind;
 
-/// A likely mistake with a key. Its description is appended to the message of the error.
+/// A likely mistake with a key. The description of the mistake is appended to the message of the
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeySlip {
     /// No known mistake.
@@ -12,7 +13,7 @@ pub enum KeySlip {
     None,
     /// A header contains a key of another kind.
     OtherKind {
-        /// The kind of the header.
+        /// The kind of key that the header is for.
         header: KeyKind,
         /// The kind of the key in the header.
         holds: KeyKind,
@@ -26,14 +27,14 @@ pub enum KeySlip {
     OtherHeader {
         /// The required kind.
         wanted: KeyKind,
-        /// The kind of the header with the key.
+        /// The kind of key that the header is for.
         header: KeyKind,
     },
 }
 
 impl KeySlip {
-    /// Finds the likely mistake in a request. `wanted` is the kind of key for its access level;
-    /// `keys` are the keys in its headers, each with the kind of its header.
+    /// Finds the likely mistake in a request. `wanted` is the kind of key for the request's access
+    /// level; `keys` are the keys in the headers, each with the kind of key that its header is for.
     pub fn of(wanted: KeyKind, keys: &[(KeyKind, Option<&str>)]) -> Self {
         let sent = |header: KeyKind| keys.iter().find(|(kind, _)| *kind == header).and_then(|(_, key)| *key);
         let Some(key) = sent(wanted) else {
@@ -64,7 +65,7 @@ impl fmt::Display for KeySlip {
         match *self {
             Self::None => Ok(()),
             Self::NoPrefix(wanted) => write!(f, ": a {} begins with {}", place(wanted).2, wanted.prefix()),
-            Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new one"),
+            Self::Token => f.write_str(": the access token has expired or does not belong to a server of this project; get a new token"),
             Self::OtherHeader { wanted, header } => write!(f, ": {} contains such a key; send it in {}", place(header).0, place(wanted).0),
             Self::OtherKind { header, holds } => {
                 let ((wrong, ..), (right, access, name)) = (place(header), place(holds));

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A likely mistake in the path of a request. Its description is appended to the message of the
-/// error.
+/// A likely mistake in the path of a request. The description of the mistake is appended to the
+/// message of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PathSlip {
     /// No known mistake.
@@ -15,7 +15,7 @@ pub enum PathSlip {
     Near {
         /// The method of that operation.
         verb: &'static str,
-        /// Its path, with `{param}` segments.
+        /// The path of that operation, with `{param}` segments.
         path: &'static str,
     },
 }

@@ -1,5 +1,5 @@
 //! Changes that operations make to users. Each change is based on the user's current state, and
-//! written on the condition that this state has not changed; otherwise, the change is computed
+//! written only if this state has not changed in the meantime. Otherwise, the change is computed
 //! again.
 
 use std::time::Duration;
@@ -26,14 +26,14 @@ use crate::context::Context;
 use crate::email::notice;
 use crate::limits::ended_codes;
 
-/// How long one request may spend on a deletion; a Lambda function has ten seconds.
+/// The time that one request may spend on a deletion; a Lambda function has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// Additional writes for the transaction of a change.
 #[derive(Debug, Default)]
 pub struct ExtraWrites(pub Vec<Write>);
 
-/// The team that a user has selected; `None` if none is selected, or if it no longer exists.
+/// The team that a user has selected; `None` if no team is selected or the team no longer exists.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
     match user.selected_team_id {
         Some(team) => Ok(table.team(project, team).await?.map(|row| row.team)),
@@ -41,8 +41,8 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
     }
 }
 
-/// Reads the user with this id; `None` if there is none. The current user is not read again: it was
-/// read with the access token.
+/// Reads the user with this id; `None` if the user does not exist. The current user is not read
+/// again: it was read with the access token.
 pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
     match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
@@ -50,14 +50,13 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
     }
 }
 
-/// Changes a user who was already read: applies `change` to that state and, after a conflict with
-/// another write, to a fresh one. Returns the changed user.
+/// Changes a user who was already read: applies `change` to the state that was read and, after a
+/// conflict with another write, to the state that is read again. Returns the changed user.
 ///
-/// `missing` is the error if the user no longer exists. If another user signs in with one of the
-/// user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another user has
-/// one of the user's provider accounts, it is
-/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`]; if another user has one of the
-/// user's passkeys, it is [`KnownError::PasskeyRegistrationFailed`].
+/// `missing` is the error if the user no longer exists. If another user already has something that
+/// the change claims, the error is [`KnownError::UserEmailAlreadyExists`] for an email address,
+/// [`KnownError::OauthProviderAccountIdAlreadyUsedForSignIn`] for a provider account, and
+/// [`KnownError::PasskeyRegistrationFailed`] for a passkey.
 pub async fn change_read(
     app: &App,
     project: &ProjectId,
@@ -71,7 +70,7 @@ pub async fn change_read(
         }
         let mut user = row.user.clone();
         let ExtraWrites(others) = change(&mut user)?;
-        // The calling function handles failures of the other writes.
+        // The calling function handles conflicts of the additional writes.
         Ok(match app.store.change_account(project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
             Ok(Outcome::Changed) => return Err(Error::conflict()),
@@ -83,8 +82,8 @@ pub async fn change_read(
 
 /// Like [`change_read`], on behalf of the caller of `context`. Each attempt checks the caller's
 /// access again. The owner is notified of changes to how the user signs in. The first authenticator
-/// app counts as proved in the session that sets it up. It ends the user's other sessions if the
-/// project requires two factors of the user. A client's change that invalidates codes for an
+/// app counts as proved in the session that sets it up. In that case, the user's other sessions end
+/// if the user needs two factors in this project. A client's change that invalidates codes for an
 /// unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,
@@ -111,15 +110,15 @@ pub async fn change_as(
     change_read(&context.app, &context.project.id, row, missing, checked).await
 }
 
-/// The place in the notice of a change; `None` if a server makes the change, because a server's
-/// place means nothing to the user.
+/// The place to name in the notice of a change; `None` if a server makes the change, because a
+/// server's place means nothing to the user.
 pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
 /// Applies a change that verifies one of a user's email addresses, and may let the user sign in
-/// with it. Takes over another user's claim to the address if that claim is unverified and gives
-/// way.
+/// with it. Takes over another user's claim to the address if that user has not verified the
+/// address and gives way.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -134,7 +133,7 @@ pub async fn verify_read(
         let mut user = row.user.clone();
         let ExtraWrites(mut others) = change(&mut user)?;
         others.extend(notice::about_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
-        // The calling function handles failures of the other writes.
+        // The calling function handles conflicts of the additional writes.
         Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(()),
             Ok(Outcome::Changed) => return Err(Error::conflict()),
@@ -165,7 +164,7 @@ async fn take_addresses(
         Some(claim) => table.user(project, claim.user_id).await?,
         None => None,
     };
-    // Since the write failed, the claim has been released, or its user deleted.
+    // Since the write failed, the claim has been released, or its user has been deleted.
     let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
     if !holder.user.give_way(email) {
         return Ok(outcome);
@@ -174,7 +173,7 @@ async fn take_addresses(
 }
 
 /// Applies the project's sign-up rules, which admit, restrict or reject a new user, and records the
-/// country of the sign-up. `user` must already have its first email address, if it gets one.
+/// country of the sign-up. `user` must already have the first email address, if there is one.
 pub async fn admit(app: &App, project: &Project, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
     let email = user.primary().map(|channel| channel.value.clone());
     let country_code = place.country_code.as_deref();
@@ -190,7 +189,7 @@ pub async fn admit(app: &App, project: &Project, user: &mut User, method: AuthMe
     Ok(())
 }
 
-/// Creates a user, together with `others` in the same transaction.
+/// Creates a user, and makes the additional writes in the same transaction.
 pub async fn create(app: &App, project: &ProjectId, user: &User, ExtraWrites(others): ExtraWrites) -> Result<(), Error> {
     match app.store.create_account(project, user, others).await? {
         Outcome::Done => Ok(()),
@@ -219,9 +218,9 @@ pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// Deletes a user; `missing` is the error if the user does not exist. If there are very many
-/// memberships, they are deleted first, and the user last. A request that runs out of time fails
-/// with `SERVICE_UNAVAILABLE`; repeating it continues the deletion.
+/// Deletes a user; `missing` is the error for a user who does not exist. If there are very many
+/// memberships, they are deleted first, and the user last. If a request runs out of time, it fails
+/// with `SERVICE_UNAVAILABLE`; repeating the request continues the deletion.
 pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
     let end = Instant::now() + BUDGET;
     while Instant::now() < end {

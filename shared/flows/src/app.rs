@@ -44,7 +44,7 @@ pub struct Parts {
     pub sealer: Sealer,
     /// Facts remembered between requests.
     pub memory: Memory,
-    /// Proved access levels, remembered if the operator permits it.
+    /// Proofs of access levels, remembered if the operator permits it.
     pub proofs: Proofs,
     /// Evaluates the sign-up rules of projects.
     pub sign_up_rules: SignUpRules,
@@ -52,7 +52,7 @@ pub struct Parts {
     pub challenge_key: ChallengeKey,
     /// The public content, kept between requests.
     pub catalogue: CatalogueCache,
-    /// Where the content's images are; set on first use.
+    /// The place where the content's images are stored; set on first use.
     shelf: OnceLock<Shelf>,
 }
 
@@ -88,22 +88,23 @@ impl App {
         Self::assemble(Settings::from_env(settings::secret_from_env()?)?, settings::hasher()?)
     }
 
-    /// Builds the app of a function without keys derived from the deployment secret. The template
-    /// does not give such a function the secret; a secret in its environment is ignored.
+    /// Builds the app of a function that does not need keys derived from the deployment secret. The
+    /// template does not give the secret to such a function; a secret in the function's environment
+    /// is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
         let settings = Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?;
         // A function without the secret does not hash passwords.
         Self::assemble(settings, Hasher::default())
     }
 
-    /// The parts of the app for validating and sealing project settings.
+    /// The parts of the app that are needed to validate and seal project settings.
     pub fn deployment(&self) -> Deployment<'_> {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders, shared: &self.settings.shared_clients }
     }
 
-    /// Where the content's images are: in the configured bucket, or in the table. Fails if there is
-    /// a bucket, but an AWS setting is missing, or the file that `SSL_CERT_FILE` names cannot be
-    /// read or parsed.
+    /// The place where the content's images are stored: the configured bucket, or the table. Fails
+    /// if there is a bucket, but an AWS setting is missing or the file named by `SSL_CERT_FILE`
+    /// cannot be read or parsed.
     pub fn shelf(&self) -> Result<&Shelf, environment::Error> {
         if let Some(shelf) = self.shelf.get() {
             return Ok(shelf);

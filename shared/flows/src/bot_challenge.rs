@@ -1,9 +1,10 @@
 //! Requires bot challenges, and checks their solutions.
 //!
 //! An operation calls [`Check::admit`] once everything else about the request is valid, so that a
-//! request that fails anyway does not use up a solution. It then makes its change [while the
-//! request is counted](AdmittedRequest::counted_with). The counts of recent requests are read only
-//! if the request may need a challenge; this costs one more round trip.
+//! request that fails for another reason does not use up a solution. The operation then makes its
+//! change [while the request is counted](AdmittedRequest::counted_with). The counts of recent
+//! requests are read only if the request may need a challenge, which costs an additional round
+//! trip.
 //!
 //! The decision does not depend on whether an account exists, and therefore does not reveal
 //! accounts.
@@ -29,7 +30,7 @@ use crate::context::Context;
 use crate::literal::{BotChallengePhase, True};
 
 /// Defines the body of an operation that may require a challenge: a struct with the given fields
-/// and the challenge's.
+/// and the challenge fields.
 #[macro_export]
 macro_rules! guarded_body {
     ($(#[$attribute:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
@@ -58,7 +59,7 @@ macro_rules! guarded_body {
 
 /// The challenge fields of a request.
 pub struct ChallengeFields {
-    /// The solution; `None` if the request has none.
+    /// The solution; `None` if the request does not contain a solution.
     pub token: Option<String>,
     /// Whether the user saw the challenge; `None` if unknown.
     pub phase: Option<BotChallengePhase>,
@@ -77,7 +78,7 @@ pub struct Check<'a> {
     sender: Option<Subject>,
 }
 
-/// An admitted request, still to be counted.
+/// An admitted request that has not been counted yet.
 #[must_use = "a flood of requests that are not counted is not detected"]
 pub struct AdmittedRequest<'a> {
     app: &'a App,
@@ -97,14 +98,14 @@ enum Verdict {
 }
 
 impl AdmittedRequest<'_> {
-    /// Does the operation's work while counting the request.
+    /// Does the operation's work and counts the request at the same time.
     pub async fn counted_with<T>(self, work: impl Future<Output = T>) -> T {
         tokio::join!(work, self.count()).0
     }
 
-    /// The write that counts the email for its sender; `None` if the sender is not counted. It
-    /// belongs in the transaction with the email, which then fails if the sender has reached the
-    /// limit.
+    /// The write that counts the email for its sender; `None` if this sender's emails are not
+    /// counted. The write belongs in the transaction with the email, which then fails if the sender
+    /// has reached the limit.
     pub fn by_sender(&self) -> Option<Write> {
         self.sender.as_ref().map(|window| window.count(self.project))
     }
@@ -114,7 +115,7 @@ impl AdmittedRequest<'_> {
     }
 }
 
-/// The tallies of the requests from `place`, and of both kinds of requests to `project`: those that
+/// The tallies of the requests from `place` and of two kinds of requests to `project`: those that
 /// start OAuth flows, and those to the other guarded operations.
 pub async fn tallies(app: &App, project: &Project, place: &Place) -> Result<Vec<Tally>, store::Error> {
     Ok(app.store.tallies(&project.id, usual_here(app, project, None, place), None).await?.0)
@@ -144,7 +145,7 @@ impl<'a> Check<'a> {
 
     /// The check of a client's request in which `sender` causes an email to a possibly unverified
     /// address. An anonymous user has neither verified an address nor solved a challenge at
-    /// sign-up, and therefore always needs one here, unless challenges are off.
+    /// sign-up. Such a user therefore always needs a challenge here, unless challenges are off.
     pub fn for_email(context: &'a Context, sender: &User) -> Self {
         let check = Self::new(context, GuardedOperation::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
@@ -157,7 +158,7 @@ impl<'a> Check<'a> {
     }
 
     /// Admits a request that does not need a challenge, has solved one, or is excused because the
-    /// challenge cannot be checked. Fails for any other request.
+    /// challenge cannot be checked. Fails for all other requests.
     pub async fn admit(self, presented: ChallengeFields) -> Result<AdmittedRequest<'a>, Error> {
         let none = AdmittedRequest { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {
@@ -177,10 +178,10 @@ impl<'a> Check<'a> {
             Verdict::Unavailable if self.policy == Policy::WhenSuspicious && self.excuse().await? => return Ok(admitted),
             Verdict::Unavailable => failed("the bot challenge cannot be checked at the moment; try again in a few minutes"),
             Verdict::Unsolved(reason) if presented.phase == Some(BotChallengePhase::Visible) => failed(reason),
-            // The app then shows a challenge and repeats the request.
+            // The app should then show a challenge and repeat the request.
             Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
         };
-        // Refused requests count as well, so a flood is detected until it ends.
+        // Refused requests count as well, so that a flood is detected for as long as it lasts.
         admitted.count().await;
         Err(refused.into())
     }
@@ -197,9 +198,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Has Cloudflare check a token. Cloudflare accepts each token only once. The client's IP
-    /// address is not sent: the browser may have reached Cloudflare from another address (IPv4
-    /// instead of IPv6, for example).
+    /// Asks Cloudflare to check a token. Cloudflare accepts each token only once. The client's IP
+    /// address is not sent, because the browser may have reached Cloudflare from another address,
+    /// for example over IPv4 instead of IPv6.
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);
@@ -242,9 +243,9 @@ impl<'a> Check<'a> {
         Ok(if is_first { Verdict::Solved } else { Verdict::Unsolved("the bot challenge's solution was used before") })
     }
 
-    /// Admits a limited number of requests whose challenge cannot be checked, and none if one of
-    /// the two limits is off. The network's limit comes first, so that one network cannot use up
-    /// the project's.
+    /// Admits a limited number of requests whose challenge cannot be checked. If one of the two
+    /// limits is off, no such request is admitted. The network's limit is checked first, so that
+    /// one network cannot use up the project's limit.
     async fn excuse(&self) -> Result<bool, Error> {
         let subjects =
             [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];

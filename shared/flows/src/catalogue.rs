@@ -1,4 +1,4 @@
-//! The public content, kept between requests, with an index for searches. Each request costs one
+//! The public content, kept between requests, and an index for searches. Each request costs one
 //! small read of the table; the whole content is read only after a publication.
 
 use std::sync::Arc;
@@ -33,14 +33,14 @@ impl CatalogueCache {
         Ok(kept.clone())
     }
 
-    /// Forgets the catalogue, as if the process had just started.
+    /// Drops the catalogue, as if the process had just started.
     pub async fn forget(&self) {
         *self.0.write().await = None;
     }
 }
 
-/// An edition of the content without texts, with absolute URLs. It includes scheduled posts;
-/// answers leave them out.
+/// An edition of the content without texts, with absolute URLs. The catalogue includes scheduled
+/// posts; responses leave them out.
 #[derive(Debug)]
 pub struct Catalogue {
     edition: Edition,
@@ -51,7 +51,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The site, the apps and at most `max` of the newest posts public at this time.
+    /// The site, the apps and at most `max` of the newest posts that are public at `now`.
     pub fn newest(&self, max: usize, now: Timestamp) -> ShownContent {
         let later = self.later(now);
         let Content { site, apps, blog_posts, .. } = &self.content;
@@ -60,12 +60,12 @@ impl Catalogue {
         ShownContent { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 
-    /// The apps and the posts, public at this time, that match words of a query ([`Index::find`]).
+    /// The apps and posts that are public at `now` and match words of a query ([`Index::find`]).
     pub fn find(&self, query: &str, now: Timestamp) -> Vec<SearchHit> {
         self.index.find(&self.content, self.later(now), query)
     }
 
-    /// The number of scheduled posts, which are the newest.
+    /// The number of scheduled posts, which come first because they are the newest.
     fn later(&self, now: Timestamp) -> usize {
         self.content.blog_posts.partition_point(|post| !post.is_public(now))
     }

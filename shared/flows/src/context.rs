@@ -27,7 +27,7 @@ pub struct Context {
     pub level: Level,
     /// The project of the request.
     pub project: Arc<Project>,
-    /// The version of the project's item. Changes to the project are conditional on it.
+    /// The version of the project's item. Changes to the project are conditional on this version.
     pub project_version: u64,
     /// The user of the access token; `None` without an access token, or if the operation ignores
     /// tokens.
@@ -54,8 +54,8 @@ pub struct Scope<'a> {
 }
 
 impl Context {
-    /// The store to read from for a change: with the prefetched items in the first attempt (0),
-    /// without them after a conflict.
+    /// The store to read from for a change. In the first attempt (0), it includes the prefetched
+    /// items; after a conflict, it does not.
     pub fn table(&self, attempt: u32) -> &Store {
         if attempt == 0 { &self.prefetched } else { &self.app.store }
     }
@@ -65,7 +65,7 @@ impl Context {
         self.project.redirects(&self.app.settings.own_pages)
     }
 
-    /// The current user, or the error that one is required.
+    /// The current user; fails with the error that a user is required.
     pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
     }
@@ -75,14 +75,14 @@ impl Context {
         self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
     }
 
-    /// Who makes this request's changes: the user, or a server.
+    /// The author of this request's changes: the user, or a server.
     pub fn author(&self) -> Author {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in, or its user's deletion, if the session
-    /// is an impersonation or still owes a second factor, or if its sign-in or last
-    /// reauthentication is too old for the project ([`CurrentUser::check_fresh`]).
+    /// Refuses a client's change to how its user signs in, or the deletion of the user, in three
+    /// cases ([`CurrentUser::check_fresh`]). The session is an impersonation, it still owes a
+    /// second factor, or the sign-in or last reauthentication is too old for the project.
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),
@@ -90,9 +90,9 @@ impl Context {
         }
     }
 
-    /// Like [`Self::check_fresh`], but in a project that requires a recent sign-in, the sign-in or
-    /// last reauthentication must be at most five minutes old ([`JUST_PROVED`]), even if the
-    /// project accepts older ones.
+    /// Like [`Self::check_fresh`], but stricter in a project that requires a recent sign-in: the
+    /// sign-in or last reauthentication must be at most five minutes old ([`JUST_PROVED`]), even if
+    /// the project accepts older ones.
     pub fn check_just_proved(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, Some(JUST_PROVED), &self.app),
@@ -100,16 +100,16 @@ impl Context {
         }
     }
 
-    /// Who proves an email address of the account `user` with this request: its creator if the
-    /// request has a session of the account, otherwise a stranger. A session that has ended since
-    /// the authentication does not count.
+    /// The person who proves an email address of the account `user` with this request: the creator
+    /// if the request has a session of the account, otherwise a stranger. A session that has ended
+    /// since the authentication does not count.
     pub fn prover(&self, user: &User) -> Prover {
         let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
         if is_own { Prover::Creator } else { Prover::Stranger }
     }
 
-    /// Why `user` is restricted; `None` if the user is not. For the request's own user, this also
-    /// depends on what the session has proved.
+    /// The reason why `user` is restricted; `None` if the user is not restricted. For the request's
+    /// own user, the reason also depends on what the session has proved.
     pub fn restricted_reason(&self, user: &User) -> Option<RestrictedReason> {
         let config = &self.project.config;
         match &self.user {
@@ -118,8 +118,8 @@ impl Context {
         }
     }
 
-    /// Refuses a client's change to `user`, who has been read again, if the session has ended or
-    /// the user has been restricted since the authentication.
+    /// Refuses a client's change to `user` if the session has ended or the user has been restricted
+    /// since the authentication; `user` has been read again.
     pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),

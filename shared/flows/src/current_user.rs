@@ -1,4 +1,4 @@
-//! The user of an access token. The token identifies the user and the session; every request reads
+//! The user of an access token. The token identifies the user and the session. Every request reads
 //! the user's rights, so the end of a session, a restriction or a deletion takes effect
 //! immediately.
 
@@ -19,8 +19,8 @@ use wire::id::{OauthClientId, ProjectId};
 
 use crate::app::App;
 
-/// How recent a sign-in or reauthentication must be to change the second factors of a user who
-/// already has one, if the project requires a recent sign-in at all.
+/// The maximum age of a sign-in or reauthentication for changing the second factors of a user who
+/// already has one, in projects that require a recent sign-in.
 pub const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
 /// The user of an access token whose session is live.
@@ -39,8 +39,8 @@ impl CurrentUser {
     /// sign-in or last reauthentication of this session is older than the project's maximum age or
     /// `limit`. Also fails if the project requires two factors and the session proved only one,
     /// although the user could prove both: knowing a password must not be enough to add another
-    /// factor. Always fails in an impersonation: someone else uses that session, and a change to
-    /// how the user signs in would outlast it.
+    /// factor. Always fails in an impersonation: someone other than the user uses the session, and
+    /// a change to how the user signs in would outlast the session.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());
@@ -51,9 +51,9 @@ impl CurrentUser {
         if is_own && is_fresh && !owes_factor { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
     }
 
-    /// Whether a sign-up in this session turns its anonymous user into an ordinary one. In an
-    /// impersonation, it creates a new user instead, because the credentials would outlast the
-    /// session.
+    /// Whether a sign-up in this session turns the session's anonymous user into an ordinary one.
+    /// In an impersonation, a sign-up creates a new user instead, because the credentials would
+    /// outlast the session.
     pub fn is_upgraded_by_sign_up(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
@@ -81,8 +81,8 @@ pub struct AllowedUsers {
     pub restricted: bool,
     /// Users whom an administrator has restricted. Has no effect unless `restricted` is set.
     pub by_administrator: bool,
-    /// Sessions in which the user has not proved a required second factor but could: with only the
-    /// password, nothing may be changed. Has no effect unless `restricted` is set.
+    /// Sessions in which the user could prove a required second factor but has not done so: a
+    /// password alone must not suffice for changes. Has no effect unless `restricted` is set.
     pub owing: bool,
 }
 
@@ -106,8 +106,8 @@ impl AllowedUsers {
     }
 }
 
-/// The keys of the user and the session of a token, and of its OAuth client, if it is one of the
-/// project's clients and not the project itself.
+/// The keys of the user and the session of a token. If the token belongs to one of the project's
+/// OAuth clients, and not to the project itself, the keys include the client's.
 pub fn keys(project: &ProjectId, claims: &Claims) -> Vec<Key> {
     let client = client_of(claims).map(|client| client_key(project, client));
     let own = [user_key(project, claims.sub), session_key(project, claims.sub, claims.refresh_token_id)];

@@ -34,7 +34,7 @@ impl<E: DeserializeError> Deserr<E> for True {
     }
 }
 
-/// The answer of operations without another result: `{"success": true}`.
+/// The response of operations that return no other result: `{"success": true}`.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Success {
     success: bool,

@@ -1,9 +1,9 @@
 //! The facts that a process remembers between requests: which projects and keys exist, which rate
-//! limits are reached, and which trail entries have reached the maximum count of rejected sign-ups.
-//! This saves calls to the table; forgotten facts are looked up again. Some events are counted only
-//! here: requests without an existing project, wrong keys at operations without a rate limit,
-//! reports of exposed API keys, checks of versions, and clients' reads. Requests that count for a
-//! whole IP address or network are counted here first
+//! limits have been reached, and which trail entries have the maximum count of rejected sign-ups.
+//! Remembering them saves calls to the table; forgotten facts are looked up again. Some events are
+//! counted only in this memory: requests without an existing project, wrong keys at operations
+//! without a rate limit, reports of exposed API keys, checks of versions, and clients' reads.
+//! Requests that count for a whole IP address or network are first counted in this memory
 //! ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
@@ -15,12 +15,12 @@ use tokio::sync::Semaphore;
 use wire::clock::after;
 use wire::id::ProjectId;
 
-/// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
-/// are forgotten (or only the lowest counters, for those that only this process has), so that a
-/// flood cannot fill the memory.
+/// The maximum number of remembered facts of each kind. At the maximum, all facts of the kind are
+/// forgotten, so that a flood cannot fill the memory. Of the counters that only this process has,
+/// only the lowest are forgotten.
 const MAX_FACTS: usize = 10_000;
 
-/// The facts a process remembers.
+/// The facts that a process remembers.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<MemoryState>>);
 
@@ -28,16 +28,16 @@ pub struct Memory(Arc<Mutex<MemoryState>>);
 struct MemoryState {
     /// The names of projects and keys that exist.
     seen: HashSet<String>,
-    /// For each full counter, when its refusal ends, and the refusal.
+    /// For each full counter, the refusal and the time when it ends.
     refused: HashMap<String, (Timestamp, Refusal)>,
     /// Counters that are not stored in the table, by name or, for a project's counters, by project
     /// and name.
     counters: HashMap<String, Tally>,
-    /// Counters added to the table several requests at a time, by project and name.
+    /// Counters that add several requests at a time to the table, by project and name.
     batches: HashMap<String, Batch>,
     /// The names of trail entries with the maximum count of rejected sign-ups.
     full: HashSet<String>,
-    /// The places for attempts in progress, by project and counter.
+    /// Slots for attempts in progress, by project and counter.
     places: HashMap<String, Weak<Semaphore>>,
 }
 
@@ -45,11 +45,11 @@ struct MemoryState {
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     count: u32,
-    /// The time from which the counter no longer matters.
+    /// The time when the counter becomes irrelevant.
     ends_at: Timestamp,
 }
 
-/// A counter in the table, and the requests this process has not added yet.
+/// A counter in the table, and the requests that this process has not added to it yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Batch {
     /// The count last seen in the table.
@@ -66,12 +66,13 @@ impl Batch {
     }
 }
 
-/// How many requests of a batched counter a process may hold before it adds them to the table.
+/// The maximum number of requests of a batched counter that a process holds before it adds them to
+/// the table.
 const MAX_PENDING: u32 = 10;
 
 impl Memory {
-    /// The places for attempts in progress that a counter counts: as many as its quota, but at
-    /// least one. Forgotten when nobody holds or waits for a place.
+    /// Slots for the attempts in progress that a counter counts: as many as the counter's quota,
+    /// but at least one. The slots are forgotten when nobody holds one or waits for one.
     pub(crate) fn places(&self, project: &ProjectId, counter: &Counter) -> Arc<Semaphore> {
         let (mut learnt, name) = (self.learnt(), full_name(project, counter));
         if let Some(places) = learnt.places.get(&name).and_then(Weak::upgrade) {
@@ -106,7 +107,7 @@ impl Memory {
         learnt.refused.insert(full_name(project, counter), (until, refusal));
     }
 
-    /// The refusal of a counter known to be full; `None` for any other counter.
+    /// The refusal by a counter known to be full; `None` for any other counter.
     pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refusal> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
@@ -121,18 +122,18 @@ impl Memory {
         Ok(())
     }
 
-    /// The count of a project's counter that only this process keeps, if the counter has room.
+    /// The count of a project's counter that only this process has, if the counter is not full.
     pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
-    /// Adds to a project's counter that only this process keeps, even beyond its quota.
+    /// Adds to a project's counter that only this process has, even beyond the counter's quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
         self.learnt().add(counter, full_name(project, counter), count);
     }
 
-    /// Counts a request `weight` times. Returns the number to add to the counter in the table now
-    /// (then call [`Self::carried`]), or 0 to wait.
+    /// Counts a request `weight` times. Returns the number to add to the counter in the table now,
+    /// or 0 to wait. After adding, call [`Self::carried`].
     pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refusal> {
         let mut learnt = self.learnt();
         let name = full_name(project, counter);
@@ -186,7 +187,7 @@ impl Memory {
 }
 
 impl MemoryState {
-    /// The count of a counter that only this process keeps, if the counter has room; `before` and
+    /// The count of a counter that only this process has, if the counter is not full; `before` and
     /// `now` are its names in the previous and the current window.
     fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<u32, Refusal> {
         let [before, counted] = [before, now].map(|name| self.counters.get(name).map_or(0, |tally| tally.count));
@@ -201,8 +202,9 @@ impl MemoryState {
         tally.count = tally.count.saturating_add(count);
     }
 
-    /// Forgets the counters that no longer matter, and at least half of the others: the lowest, so
-    /// that a flood of subjects does not end the refusal of another subject.
+    /// Forgets the counters that no longer matter, and at least half of the remaining ones. The
+    /// lowest are forgotten, so that a flood of subjects does not end the refusal of another
+    /// subject.
     fn forget_lowest(&mut self, now: Timestamp) {
         self.counters.retain(|_, tally| tally.ends_at > now);
         let mut lowest = 1_u32;
@@ -284,7 +286,7 @@ mod tests {
     fn another_process_sees_what_the_table_counts() {
         let (memory, project, counter) = (Memory::default(), ProjectId::internal(), counter("a", 0));
         assert_eq!(memory.batch(&project, &counter, 10), Ok(10));
-        // Others have used up the quota.
+        // Other processes have used up the quota.
         memory.carried(&project, &counter, 0, 2);
         assert!(memory.batch(&project, &counter, 1).is_err());
         assert_eq!(memory.batched(), [full_name(&project, &counter)]);

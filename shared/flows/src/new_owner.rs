@@ -14,19 +14,21 @@ use crate::email::code::account_claimed;
 use crate::teams::personal;
 
 /// The maximum number of writes that release the claims of an account's previous owner and delete
-/// memberships; any others are deleted beforehand. If the claims alone take more, the new owner
-/// does not get a personal team. All of these writes are in one transaction: if it were too large,
-/// nobody could prove the address of an account that was filled up on purpose.
+/// memberships; memberships beyond it are deleted beforehand. If the claims alone take more writes,
+/// the new owner does not get a personal team. All of these writes are in one transaction. If the
+/// transaction were too large, nobody could prove the address of an account that was filled up on
+/// purpose.
 const MAX_RELEASED: usize = 80;
 
 /// Hands the account of `before` to its new owner: `user`, who has only the proved address and the
-/// credential of the proof. Returns the change's additional writes, including an email to the
+/// credential that proved it. Returns the change's additional writes, including an email to the
 /// address.
 ///
-/// The user leaves all teams, because the previous owner may have let others in, as members or with
-/// API keys and invitations. Fields about the person that a client can write are cleared. If the
-/// project's settings provide a personal team, the user gets a new one, which is selected. An
-/// account created by a server and never used keeps its teams and the server's data.
+/// The user leaves all teams, because the previous owner may have let other people in, as members
+/// or with API keys and invitations. Fields about the person that a client can write are cleared.
+/// If the project's settings provide a personal team, the user gets a new one, which becomes the
+/// selected team. An account that was created by a server and never used keeps its teams and the
+/// server's data.
 pub async fn hand_over(app: &App, project: &Project, before: &UserRow, user: &mut User) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     if was_used(app, project, before).await? {
@@ -36,12 +38,12 @@ pub async fn hand_over(app: &App, project: &Project, before: &UserRow, user: &mu
     Ok(writes)
 }
 
-/// Whether someone may have used the account.
+/// Whether anyone may have used the account.
 async fn was_used(app: &App, project: &Project, row: &UserRow) -> Result<bool, Error> {
     if row.user.may_have_been_used() || row.last_active_at > row.user.signed_up_at {
         return Ok(true);
     }
-    // A server may have started a session for someone.
+    // A server may have started a session for the user.
     let sessions = app.store.sessions(&project.id, row.user.id, None, 1, |_| true).await?;
     Ok(!sessions.sessions.is_empty())
 }

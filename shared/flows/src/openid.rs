@@ -9,8 +9,8 @@ use store::team::membership::member_key;
 
 use crate::App;
 
-/// Whether the user is one whom the client admits. Reads nothing unless the client asks for members
-/// of teams.
+/// Whether the client admits the user. Nothing is read unless the client admits only members of
+/// teams.
 pub async fn is_admitted(app: &App, project: &Project, client: &OauthClient, user: &User) -> Result<bool, Error> {
     Ok(match &client.admitted {
         Eligibility::Everyone => true,

@@ -1,10 +1,10 @@
-//! Proved access levels, remembered by a process for the time set by the operator, to save reading
-//! the project and its key. Off by default, because revoked keys, old settings and deleted projects
-//! stay in effect for that time.
+//! Proofs of access levels that a process remembers for the time set by the operator, to save
+//! reading the project and its key. Off by default, because revoked keys, old settings and deleted
+//! projects stay in effect for that time.
 //!
 //! Only successful proofs are remembered, each for its project, access level and key: a refused key
-//! is always read. The time starts before the read, so that nothing outlives a change by more than
-//! the permitted time. Proofs of administrators are never remembered.
+//! is always read. The time starts before the read, so that a proof does not outlive a change by
+//! more than this time. Proofs of administrators are never remembered.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,10 +20,10 @@ use wire::clock::after;
 use wire::id::ProjectId;
 use wire::level::Level;
 
-/// The maximum number of remembered proofs. When it is reached, all are forgotten.
+/// The maximum number of remembered proofs. At the maximum, all proofs are forgotten.
 const MAX_PROOFS: usize = 1000;
 
-/// A project and a key, as read for a claim. In a remembered proof, the key proved the claimed
+/// A project and a key, read to prove a claim. In a remembered proof, the key proved the claimed
 /// access level; without a key, the project did not require one.
 #[derive(Debug)]
 pub struct Proof {
@@ -31,7 +31,7 @@ pub struct Proof {
     pub project: Arc<Project>,
     /// The version of the project's item.
     pub project_version: u64,
-    /// The key; absent if the claim does not have one, or if it does not exist.
+    /// The key; absent if the claim does not include a key, or if the key does not exist.
     pub key: Option<Arc<ApiKey>>,
 }
 
@@ -42,12 +42,12 @@ pub struct Claim {
     pub project: ProjectId,
     /// The access level.
     pub level: Level,
-    /// The digest of the key; absent if the request has none.
+    /// The digest of the key; absent if the request does not have a key.
     pub key: Option<Digest>,
 }
 
 impl Claim {
-    /// The claim of an OAuth client with this secret.
+    /// The claim of an OAuth client with the given secret.
     pub fn from_client(project: ProjectId, secret: Option<&SecretString>) -> Self {
         Self { project, level: Level::Client, key: secret.map(|secret| Digest::of(secret.expose_secret())) }
     }
@@ -64,7 +64,7 @@ impl Claim {
     }
 }
 
-/// A claim with its remembered proof, if there is one; otherwise, the proof must be read.
+/// A claim with its remembered proof, if there is one; without one, the proof must be read.
 #[derive(Debug)]
 pub struct Lookup {
     claim: Claim,
@@ -75,18 +75,18 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Whether a remembered proof has proved the claim already.
+    /// Whether a remembered proof already proves the claim.
     pub fn is_proved(&self) -> bool {
         self.remembered.is_some()
     }
 
-    /// The keys of the items that [`Self::proof`] needs; none if the proof is remembered.
+    /// The keys of the items that [`Self::proof`] needs; empty if the proof is remembered.
     pub fn keys(&self) -> impl Iterator<Item = Key> + use<> {
         (!self.is_proved()).then(|| self.claim.keys()).into_iter().flatten()
     }
 
-    /// The remembered proof, or else the project and the key as read, whether or not the key proves
-    /// anything; `None` if the project does not exist.
+    /// The remembered proof or, without one, the project and the key that were read, whether or not
+    /// the key proves anything; `None` if the project does not exist.
     pub fn proof(&self, items: &Items) -> Result<Option<Arc<Proof>>, store::Error> {
         match &self.remembered {
             Some(proof) => Ok(Some(Arc::clone(proof))),
@@ -94,8 +94,8 @@ impl Lookup {
         }
     }
 
-    /// Remembers a newly read proof of the claim. The time of a proof that is already remembered is
-    /// not extended.
+    /// Remembers a newly read proof of the claim. If a proof is already remembered, its time is not
+    /// extended.
     pub fn remember(self, proofs: &Proofs, proof: &Arc<Proof>) {
         if self.may_remember && !self.is_proved() {
             proofs.insert(self.claim, self.began_at, Arc::clone(proof));
@@ -112,20 +112,20 @@ pub struct Proofs {
 }
 
 impl Proofs {
-    /// Remembers proofs for `life`; not at all if that is zero.
+    /// Remembers proofs for `life`; if `life` is zero, remembers nothing.
     pub fn new(life: SignedDuration) -> Self {
         Self { life, proved: Mutex::default() }
     }
 
-    /// Looks up a claim at `now`. Only with `may_remember` is a remembered proof used, or a new one
-    /// remembered.
+    /// Looks up a claim at `now`. Without `may_remember`, a remembered proof is not used and a new
+    /// one is not remembered.
     pub fn look_up(&self, claim: Claim, may_remember: bool, now: Timestamp) -> Lookup {
         let may_remember = may_remember && !self.life.is_zero() && claim.level != Level::Admin;
         let remembered = if may_remember { self.get(&claim, now) } else { None };
         Lookup { claim, began_at: now, may_remember, remembered }
     }
 
-    /// The remembered proof of a claim at `now`, unless its key has expired.
+    /// The proof of a claim that is remembered at `now`, unless the key has expired.
     fn get(&self, claim: &Claim, now: Timestamp) -> Option<Arc<Proof>> {
         let proved = self.proved();
         let (read_at, proof) = proved.get(claim)?;

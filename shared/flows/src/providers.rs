@@ -1,8 +1,9 @@
-//! Providers of a project. Tests OpenID issuers, their metadata and keys, when an administrator
-//! saves them, so that mistakes show up then and not at the first user's sign-in.
+//! Providers of a project. Tests OpenID issuers, their metadata and their keys, when an
+//! administrator saves them. Mistakes are thus found at that time, and not when the first user
+//! signs in.
 //!
-//! Providers of the catalog are not tested: their endpoints are known, and client id and secret
-//! cannot be tested without a user.
+//! Providers of the catalog are not tested, because their endpoints are known, and a client id and
+//! secret cannot be tested without a user.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +19,16 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// How many issuers are tested at once. An issuer's documents may be up to 256 KB.
+/// The maximum number of issuers tested at a time. An issuer's documents may be up to 256 KB.
 const MAX_TESTS: usize = 4;
 
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
-/// failure: otherwise, anyone who may create a project could turn one request into a hundred
-/// requests to someone else. Unchanged providers need not be available. The requests count for
-/// `project`; when a project is created, `project` is the creating project, because anyone can
-/// create many projects.
+/// failure. Otherwise, anyone who may create a project could turn one request into a hundred
+/// requests to a third party. Unchanged providers need not be available. The requests count for
+/// `project`. When a project is created, `project` is the creating project instead, because anyone
+/// can create many projects.
 pub async fn test_changed(app: &App, project: &ProjectId, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
-    // A provider that users could not sign in with has not been tested.
+    // A provider that users could not sign in with was not tested when it was saved.
     let changed =
         after.oauth_providers.iter().filter(|provider| !before.oauth_providers.contains(provider) && catalog::find(&provider.id).is_none());
     let issuers: BTreeMap<&str, &OAuthProvider> = changed.filter_map(|provider| Some((provider.issuer.as_deref()?, provider))).collect();
@@ -51,8 +52,8 @@ pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", settings.api_url)
 }
 
-/// The reason shown to an administrator. It does not distinguish a host that is not public from one
-/// that does not answer, to avoid revealing the deployment's own network.
+/// The reason shown to an administrator. The reason does not distinguish a host that is not public
+/// from one that does not respond, to avoid revealing the deployment's own network.
 fn reason(issuer: &str, fault: &AnswerError) -> String {
     let text = match fault {
         AnswerError::Private(_) | AnswerError::Unavailable(_) => {
@@ -64,5 +65,5 @@ fn reason(issuer: &str, fault: &AnswerError) -> String {
     line::to_line(&text, MAX_REASON)
 }
 
-/// The longest reason, in characters: it may quote the issuer.
+/// The maximum length of a reason, in characters: it may quote the issuer.
 const MAX_REASON: usize = 400;

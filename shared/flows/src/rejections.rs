@@ -1,16 +1,16 @@
 //! Counts the sign-ups that a project's rules reject. A rejected sign-up does not change anything,
-//! so there is no transaction to add it to the trail.
+//! so there is no transaction that could add it to the trail.
 
 use crate::app::App;
 
-/// The maximum count of a trail entry of rejected sign-ups; each entry is for one minute, operation
-/// and combination of rules. The maximum keeps a flood of sign-ups from becoming a flood of writes
-/// to one item; sign-ups beyond it are not counted. Each process may exceed it by the number of
-/// requests in progress.
+/// The maximum count of a trail entry of rejected sign-ups; there is an entry for each minute,
+/// operation and combination of rules. The maximum keeps a flood of sign-ups from becoming a flood
+/// of writes to one item; sign-ups beyond the maximum are not counted. Each process may exceed the
+/// maximum by the number of requests in progress.
 pub const MAX_COUNTED: u64 = 600;
 
 /// Counts the sign-up of the current request if it was rejected. An error of the table is only
-/// logged, because the sign-up is rejected anyway.
+/// logged, because the sign-up is rejected in any case.
 pub async fn count(app: &App) {
     let counted = async {
         let Some(rejection) = app.store.rejection()? else { return Ok(()) };

@@ -1,11 +1,11 @@
-//! Evaluates the sign-up rules of projects, in separate threads, so that other projects' requests
-//! do not wait for them. Each evaluation has a budget of work ([`model::sign_up`]); this module
-//! limits the number of concurrent evaluations and how long a request waits for one. A request that
-//! waits too long fails: nobody signs up without being judged.
+//! Evaluates the sign-up rules of projects in separate threads, so that requests of other projects
+//! do not wait for them. Each evaluation has a budget of work ([`model::sign_up`]). This module
+//! limits the number of concurrent evaluations and the time that a request waits for its
+//! evaluation. A request that waits too long fails, so that nobody signs up without being judged.
 //!
-//! Projects take turns. A project's evaluations run one after another, and only the next of them
-//! waits for a thread: however many requests a project has, the next request of another project
-//! waits for at most one evaluation of each project already waiting.
+//! Projects take turns. A project's evaluations run one after another, and only the first in line
+//! waits for a thread. However many requests a project has, the next request of another project
+//! therefore waits for at most one evaluation of each project already waiting.
 //!
 //! Compiled rules are kept until the project's rules change.
 
@@ -27,9 +27,10 @@ use wire::id::ProjectId;
 const THREADS: usize = 2;
 /// The maximum number of a project's waiting requests.
 const MAX_WAITING: usize = 64;
-/// How long a request waits for its evaluation.
+/// The maximum time that a request waits for its evaluation.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum memory for compiled rules, in bytes. When it is full, all of them are dropped.
+/// The maximum memory for compiled rules, in bytes. When this memory is full, all compiled rules
+/// are dropped.
 const MAX_KEPT: usize = 16 << 20;
 
 /// Evaluates the sign-up rules of projects.
@@ -70,7 +71,7 @@ impl Default for SignUpRules {
 
 impl SignUpRules {
     /// Judges a sign-up by the project's rules. Fails with [`KnownError::ServiceUnavailable`] if
-    /// too many evaluations wait.
+    /// too many evaluations are waiting.
     pub async fn judge<'a>(&self, project: &'a Project, attempt: &Attempt<'_>) -> Result<Verdict<'a>, KnownError> {
         let config = &project.config;
         let statuses = if config.sign_up_rules.is_empty() { Vec::new() } else { self.statuses(project, attempt.facts()).await? };
@@ -86,8 +87,8 @@ impl SignUpRules {
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
             let work = move || {
-                // All three are held until the evaluation ends, even if nobody is waiting for it
-                // any more.
+                // All three permits are held until the evaluation ends, even if nobody is waiting
+                // for it any longer.
                 let _taken = (thread, turn, place);
                 known.unwrap_or_else(|rules| this.compile(id, &rules)).run(&facts)
             };
@@ -96,7 +97,7 @@ impl SignUpRules {
         timeout(self.timeout, evaluation).await.ok().flatten().ok_or(KnownError::ServiceUnavailable)
     }
 
-    /// Compiles rules, unless another request already has.
+    /// Compiles rules, unless another request has already compiled them.
     fn compile(&self, project: ProjectId, rules: &[SignUpRule]) -> Arc<Program> {
         if let Some(known) = self.known().program(&project, rules) {
             return known;
@@ -106,7 +107,7 @@ impl SignUpRules {
         program
     }
 
-    /// Counts a waiting request; `None` if the project has too many.
+    /// Adds a request to the project's queue; `None` if too many are waiting.
     fn wait(&self, project: &ProjectId) -> Option<QueuedRequest> {
         let mut known = self.known();
         let queue = known.waiting.entry(project.clone()).or_default();
@@ -123,7 +124,7 @@ impl SignUpRules {
 }
 
 impl ProgramCache {
-    /// The compiled rules of a project, unless it has other rules now.
+    /// The compiled rules of a project, unless its rules have changed since.
     fn program(&self, project: &ProjectId, rules: &[SignUpRule]) -> Option<Arc<Program>> {
         self.programs.get(project).filter(|program| program.is_of(rules)).cloned()
     }
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(admits(&rules, &closed).await, Ok(false));
         let first = kept(&rules, &closed).expect("kept");
         assert_eq!(admits(&rules, &closed).await, Ok(false));
-        // Requests that found no compiled rules may have waited for this one.
+        // A request that found no compiled rules may have waited for this one to compile them.
         let again = rules.compile(closed.id.clone(), &closed.config.sign_up_rules);
         assert!(Arc::ptr_eq(&first, &again) && Arc::ptr_eq(&first, &kept(&rules, &closed).expect("kept")));
         let open = project(FIRST, &["false".to_owned()]);

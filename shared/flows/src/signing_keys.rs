@@ -1,9 +1,8 @@
-//! The RSA keys of projects: read before a token is verified or signed with one, at most once a
-//! minute in a process ([`model::session::token::rsa`]).
+//! The RSA keys of projects. A process reads them before it verifies or signs a token with such a
+//! key, at most once a minute ([`model::session::token::rsa`]).
 //!
-//! Before a token is verified, nothing of the request is proved or counted yet. An attacker with
-//! forged tokens therefore causes one read for each request, which costs less than the request
-//! itself.
+//! Before a token is verified, no part of the request is proved or counted. An attacker with forged
+//! tokens therefore causes one read for each request, which costs less than the request itself.
 
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ pub async fn learn(app: &App, token: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the keys of this project if the token may be signed with one that the process does not
-/// know.
+/// Reads the keys of this project if the token may be signed with an RSA key that the process does
+/// not know.
 pub async fn learn_for(app: &App, project: &ProjectId, token: &str) -> Result<(), Error> {
     let now = app.clock.now();
     let Some(kid) = Signer::rsa_key_of(token) else { return Ok(()) };
@@ -70,7 +69,7 @@ pub async fn sign_claims<C: Serialize>(
     Ok(Signer::sign_claims_with_rsa(token_type, claims, kid, &private)?)
 }
 
-/// The RSA key that signs now, with its id.
+/// The RSA key that currently signs, with its id.
 async fn rsa_key(app: &App, project: &Project) -> Result<(String, RsaPrivateKey), Error> {
     let now = app.clock.now();
     let keys = match app.signer.known_rsa_keys(&project.id, now) {

@@ -1,5 +1,5 @@
-//! The access of callers to teams. A server may do everything; a client may do what its user's
-//! permissions in the team allow.
+//! The access of callers to teams. A server may do everything; a client may do what the permissions
+//! of its user in the team allow.
 //!
 //! A client whose user is not a member gets the same error as for a team that does not exist.
 
@@ -45,7 +45,7 @@ pub fn no_member(team: TeamId, user: UserId) -> KnownError {
     KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }
 }
 
-/// The only user a client may access; `None` for servers and administrators.
+/// The only user that a client may access; `None` for servers and administrators.
 pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),
@@ -55,8 +55,8 @@ pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
 }
 
 /// Refuses a client whose user is anonymous. Someone who takes over the anonymous user of a tool
-/// does not know who started the tool, and must not get a team with invitations and keys made by
-/// that stranger.
+/// does not know who started the tool, and must not get a team with invitations and keys made by a
+/// stranger.
 pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     match &context.user {
         Some(user) if context.level == Level::Client && user.row.user.is_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
@@ -64,7 +64,7 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user is restricted, for example for lack of a verified address: such a
+/// Refuses a client whose user is restricted, for example because no address is verified: such a
 /// user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
@@ -113,7 +113,7 @@ pub struct TeamToJoin {
     pub team: TeamId,
     /// When the team was created, if known.
     pub created_at: Option<Timestamp>,
-    /// The version that the user must still have; `None` for any.
+    /// The version that the user's item must still have; `None` for any version.
     pub user_version: Option<u64>,
 }
 

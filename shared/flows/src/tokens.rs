@@ -1,8 +1,8 @@
-//! Access tokens already verified by this process, so that each signature is checked only once
-//! (`infra/README.md`, "What a request costs in the gateway").
+//! Access tokens that this process has already verified, so that each signature is checked only
+//! once (`infra/README.md`, "What a request costs in the gateway").
 //!
-//! Only the claims in the token are remembered: every request reads the session, the user and
-//! (unless it is remembered too) the project, and checks the expiry again.
+//! Only the claims in the token are remembered. Every request checks the expiry again and reads the
+//! session, the user and, unless its proof is remembered, the project.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,7 +34,7 @@ impl Remember for Tokens {
         let mut known = self.known();
         if known.len() >= MAX_TOKENS {
             known.retain(|_, claims| claims.exp > now.as_second());
-            // Otherwise, every token might cause a search for expired ones.
+            // Without clearing, every new token might cause a search for expired ones.
             if known.len() > MAX_TOKENS / 2 {
                 known.clear();
             }

@@ -1,4 +1,4 @@
-//! One attempt to deliver an event to an endpoint. The request is signed and limited in time, and
+//! One attempt to deliver an event to an endpoint. The request is signed and has a time limit, and
 //! every outcome, even a failure, becomes an [`Attempt`].
 
 use std::time::Duration;
@@ -16,20 +16,21 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// The names of Standard Webhooks' headers, and of Svix's headers with the same values, which some
-/// receivers still expect.
+/// The names of the headers of Standard Webhooks, and the names that Svix uses for the same values
+/// and some receivers still expect.
 const FAMILIES: [[&str; 3]; 2] =
     [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
 
 type Headers = Vec<(String, String)>;
 
-/// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
+/// The beginning of a fault's reason if the endpoint took too long; the time limit follows.
 const LATE: &str = "no answer within";
 
-/// The texts in a fault's reason if the name did not resolve, and if it has only private addresses.
+/// The texts in a fault's reason if the host name did not resolve, and if it resolved only to
+/// private addresses.
 const UNRESOLVED: [&str; 2] = ["dns error", "no public address"];
 
-/// Sends a delivery to its endpoint, and waits up to `budget` for the status of the answer.
+/// Sends a delivery to its endpoint, and waits up to `budget` for the status of the response.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
     let (at, began) = (app.clock.now(), Instant::now());
     let outcome = match headers(app, project, endpoint, delivery, at) {
@@ -47,9 +48,9 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     }
 }
 
-/// The description of a failure for a project's administrators. It leaves out which addresses a
-/// name resolves to, and whether the name resolves at all, because both would reveal names and
-/// addresses of the deployment's network.
+/// The description of a failure for a project's administrators. The description does not say which
+/// addresses a name resolves to, or whether the name resolves at all, because either would reveal
+/// names and addresses of the deployment's network.
 fn told(fault: &AnswerError) -> String {
     let reason = fault.to_string();
     let lower = reason.to_lowercase();

@@ -1,4 +1,4 @@
-//! Answers to requests, and their errors.
+//! Responses to requests, and the errors of requests.
 
 use std::error::Error as StdError;
 
@@ -7,38 +7,38 @@ use http::StatusCode;
 use serde::de::DeserializeOwned;
 use wire::json::is_too_complex;
 
-/// Why a provider's answer is missing or unusable. Here, "provider" includes Turnstile and webhook
-/// endpoints. The texts are for the log; what administrators are told about a failed webhook is
-/// derived from them (`flows::webhook`).
+/// Why a provider's response is missing or unusable. Here, "provider" includes Turnstile and
+/// webhook endpoints. The texts are for the log; the text that administrators see for a failed
+/// webhook is derived from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AnswerError {
-    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or reported
+    /// The provider cannot be reached, took too long, responded with status 429 or 5xx, or reported
     /// a temporary problem, such as `temporarily_unavailable`. A name with only private addresses
-    /// causes the same error, after the same time, as a name that does not resolve: a difference
-    /// would reveal which names a private network has.
+    /// causes the same error, after the same time, as a name that does not resolve. A difference
+    /// would reveal which names exist in a private network.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
-    /// The provider answered a GET with status 401: it does not accept the access token, or asks
-    /// for one when none was sent.
+    /// The provider responded to a GET with status 401: it does not accept the access token, or
+    /// requires one when none was sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
-    /// The provider's metadata or answer shows that the provider, or its entry in the project's
+    /// The provider's metadata or response shows that the provider, or its entry in the project's
     /// settings, is set up incorrectly, so later attempts would also fail.
     #[error("the provider is not set up correctly: {0}")]
     Misconfigured(String),
-    /// The provider's answer violates the protocol, or a request to it cannot be built.
+    /// The provider's response violates the protocol, or a request to the provider cannot be built.
     #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
-    /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
-    /// private addresses, it uses plain HTTP or its host is a private IP address.
+    /// The URL must not be called: it uses neither HTTP nor HTTPS. Unless the deployment allows
+    /// private addresses, this also applies to plain HTTP and to a private IP address as the host.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
 
-/// An answer with a status below 500 other than 429.
+/// A response whose status is below 500 and not 429.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub(crate) status: StatusCode,
@@ -56,8 +56,8 @@ impl Answer {
         std::str::from_utf8(&self.body).ok()
     }
 
-    /// The body as JSON; fails if it is malformed or too complex. The error does not quote the
-    /// body, which may contain secrets.
+    /// The body as JSON; fails if the body is malformed or too complex. The error does not quote
+    /// the body, which may contain secrets.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, AnswerError> {
         if is_too_complex(&self.body) {
             return Err(AnswerError::Senseless(format!("status {}, but the body has too many values", self.status)));
@@ -69,7 +69,7 @@ impl Answer {
         })
     }
 
-    /// The answer, if its status is 2xx.
+    /// The response, if its status is 2xx.
     pub(crate) fn successful(self) -> Result<Self, AnswerError> {
         match self.status {
             status if status.is_success() => Ok(self),
@@ -79,7 +79,7 @@ impl Answer {
         }
     }
 
-    /// The answer, unless its status is 3xx.
+    /// The response, unless its status is 3xx.
     pub(crate) fn unredirected(self) -> Result<Self, AnswerError> {
         if self.status.is_redirection() { Err(redirects(self.status)) } else { Ok(self) }
     }
@@ -89,7 +89,7 @@ fn redirects(status: StatusCode) -> AnswerError {
     AnswerError::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL it redirects to"))
 }
 
-/// A request that got no usable answer.
+/// The failure of a request that got no usable response.
 pub(crate) struct AttemptError {
     pub(crate) fault: AnswerError,
     /// Whether the request definitely did not reach the server.
@@ -104,8 +104,8 @@ impl AttemptError {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
-    /// Whether a second attempt could succeed and does no harm; if the request `is_safe`, it never
-    /// does.
+    /// Whether a second attempt could succeed and does no harm; an attempt never does harm if the
+    /// request `is_safe`.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
         matches!(self.fault, AnswerError::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }

@@ -1,11 +1,12 @@
-//! Connections of the HTTP clients: directly, or through the operator's [`Proxy`].
+//! Connections of the HTTP clients, either direct or through the operator's [`Proxy`].
 //!
-//! A proxy chooses the address to call, so the filter against calls into the operator's network
-//! ([`crate::public_address`]) sees only the name. The name is therefore resolved here first, and
-//! refused if all its addresses are private. Names that do not resolve here are left to the proxy,
-//! because networks with a proxy often cannot resolve public names; the proxy must refuse private
-//! destinations itself. If it does, the error is the same as for a name with private addresses, so
-//! that projects do not learn which names the network has.
+//! With a proxy, the proxy chooses the address to call, so the filter against calls into the
+//! operator's network ([`crate::public_address`]) sees only the name. For this reason, this process
+//! resolves the name first, and refuses it if all its addresses are private. Names that do not
+//! resolve in this process are left to the proxy, because networks with a proxy often cannot
+//! resolve public names. The proxy must refuse private destinations itself. If the proxy refuses
+//! one, the error is the same as for a name with private addresses, so that projects do not learn
+//! which names exist in the network.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -33,16 +34,18 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Debug, Clone)]
 pub struct Connector<R = GaiResolver> {
     direct: HttpConnector<R>,
-    /// To the proxy, whose address the operator chose.
+    /// For connections to the proxy, whose address the operator chose.
     to_proxy: HttpConnector,
     proxy: Option<Proxy>,
-    /// Resolves the names that the proxy is asked for, to check them; `None` if they need no check.
+    /// Resolves the names that the proxy is asked to connect to, in order to check them; `None` if
+    /// no check is needed.
     checking: Option<R>,
 }
 
 impl Connector {
     /// A connector to hosts that the operator chose. After the name is resolved, a TCP connection
-    /// may take `timeout`; [`TimeoutConnector`](crate::limited::TimeoutConnector) bounds the rest.
+    /// may take `timeout`; [`TimeoutConnector`](crate::limited::TimeoutConnector) limits the
+    /// remaining steps.
     pub fn new(proxy: Option<Proxy>, timeout: Duration) -> Self {
         let mut connector = Self::with(HttpConnector::new(), proxy, None);
         connector.direct.set_nodelay(true);
@@ -52,7 +55,7 @@ impl Connector {
 }
 
 impl<R: Clone> Connector<R> {
-    /// A connector to hosts with addresses checked by `resolver`.
+    /// A connector to hosts whose addresses `resolver` checks.
     pub(crate) fn checked(resolver: R, proxy: Option<Proxy>) -> Self {
         Self::with(HttpConnector::new_with_resolver(resolver.clone()), proxy, Some(resolver))
     }
@@ -105,7 +108,7 @@ where
 }
 
 /// Refuses a name with only private addresses; otherwise, returns whether the name resolves. IP
-/// addresses have been checked with their URL.
+/// addresses have already been checked with their URL.
 async fn check<R>(mut resolver: R, host: &str) -> Result<bool, BoxError>
 where
     R: Service<Name, Error: Into<BoxError>>,

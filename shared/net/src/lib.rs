@@ -1,5 +1,5 @@
-//! Outgoing calls: TLS, requests to OAuth providers, Turnstile and webhook endpoints, and the IP
-//! addresses allowed for calls on behalf of a project.
+//! Outgoing calls: TLS; requests to OAuth providers, Turnstile and webhook endpoints; and the IP
+//! addresses that may be called on behalf of a project.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,6 @@
-//! A time limit for everything before a request: resolving the name, TCP, a proxy, TLS. A request
-//! that fails in this phase was certainly not sent; one that fails later may have been.
+//! A time limit for all steps before a request: resolving the name, TCP, a proxy, TLS. A request
+//! that fails during these steps was certainly not sent; a request that fails later may have been
+//! sent.
 
 use std::error::Error as StdError;
 use std::io;
@@ -54,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// A resolver that never answers.
+    /// A resolver that never responds.
     #[derive(Clone)]
     struct SilentResolver;
 

@@ -1,8 +1,9 @@
 //! Lookups of host names by the system. A lookup occupies a thread of the pool for blocking work
-//! until it ends, even if nobody is waiting for it any more. A gateway's writes to the table need
-//! threads of the same pool, so the number of concurrent lookups is limited. So are the lookups of
-//! each host name, because a name server that never answers could otherwise occupy all places, and
-//! the hosts of each project, because its administrators can name any number of them.
+//! until it ends, even if nobody is waiting for it any longer. A gateway's writes to the table need
+//! threads of the same pool, so the number of concurrent lookups is limited. The lookups of each
+//! host name are limited because a name server that never responds could otherwise occupy all
+//! slots. The hosts of each project are limited because its administrators can name any number of
+//! hosts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,10 +23,10 @@ const OF_HOST: usize = 2;
 /// The maximum number of hosts whose names are looked up for a project at the same time.
 const MAX_HOSTS_OF_PROJECT: usize = 8;
 /// The maximum number of concurrent lookups for providers: eight projects whose name servers do not
-/// answer can occupy all of them.
+/// respond can occupy all of them.
 const OF_PROVIDERS: usize = 8 * MAX_HOSTS_OF_PROJECT * OF_HOST;
-/// The maximum number of concurrent lookups for webhook endpoints. The pool for blocking work has
-/// 512 threads.
+/// The maximum number of concurrent lookups for webhook endpoints. There are 512 threads in the
+/// pool for blocking work.
 const OF_WEBHOOKS: usize = 192;
 /// The maximum number of concurrent lookups for mail servers.
 const OF_MAIL_SERVERS: usize = 64;
@@ -49,20 +50,20 @@ fn system(host: &str) -> io::Result<Addresses> {
 #[derive(Debug)]
 pub(crate) struct Lookups {
     places: Semaphore,
-    /// The places for each host name during its lookups.
+    /// The slots for each host name, kept during its lookups.
     hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
-    /// The hosts that are looked up for each project.
+    /// The hosts that are being looked up for each project.
     projects: Mutex<BTreeMap<ProjectId, Vec<String>>>,
     look_up: fn(&str) -> io::Result<Addresses>,
 }
 
 impl Lookups {
-    /// At most `max` concurrent lookups; `look_up` may block.
+    /// Makes at most `max` concurrent lookups; `look_up` may block.
     pub(crate) const fn new(max: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
         Self { places: Semaphore::const_new(max), hosts: Mutex::new(BTreeMap::new()), projects: Mutex::new(BTreeMap::new()), look_up }
     }
 
-    /// Looks a host up once there is a place for it. The lookup keeps its place until it ends.
+    /// Looks a host up once a slot is free for it. The lookup keeps its slot until it ends.
     pub(crate) async fn resolve(&'static self, host: String) -> io::Result<Addresses> {
         let places = (
             self.places_of(&host).acquire_owned().await.map_err(io::Error::other)?,
@@ -75,8 +76,8 @@ impl Lookups {
         found.await.map_err(io::Error::other)?
     }
 
-    /// Admits a project's call to a host, whose name may have to be looked up. Call the host right
-    /// away: it only counts while it is being looked up.
+    /// Admits a project's call to a host, whose name may have to be looked up. Call the host
+    /// immediately: it only counts while it is being looked up.
     pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<(), LookupRefusal> {
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let is_looked_up = |host: &String| {
@@ -115,7 +116,7 @@ impl Lookups {
 #[error("{MAX_HOSTS_OF_PROJECT} other host names of the project are still being looked up")]
 pub(crate) struct LookupRefusal;
 
-/// A resolver that makes these lookups.
+/// A resolver that makes lookups by the system.
 #[derive(Debug, Clone)]
 pub(crate) struct SystemNames(pub(crate) &'static Lookups);
 
@@ -165,7 +166,7 @@ mod tests {
         Ok(vec![SocketAddr::from(([192, 0, 2, 1], 0))].into_iter())
     }
 
-    /// Starts looking a host up, and then stops waiting for it.
+    /// Starts to look a host up, and then stops waiting for the result.
     fn abandon(lookups: &'static Lookups, host: &str) {
         let lookup = pin!(lookups.resolve(host.to_owned()));
         assert!(lookup.poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(LOOKUPS.hosts.lock().unwrap().len(), 1, "hosts that nobody looks up are forgotten");
     }
 
-    /// Locked while no name server of `silent.example` answers.
+    /// Locked while no name server responds for `silent.example`.
     static SILENCE: Mutex<()> = Mutex::new(());
 
     fn behind_silence(host: &str) -> io::Result<Addresses> {

@@ -1,6 +1,6 @@
-//! The IP addresses of mail servers, whose names a project's administrators choose. Lookups have
-//! their own time limit, and are limited in number (`lookups`): sending gives up after a few
-//! seconds, but the system may go on looking for a name much longer.
+//! The IP addresses of mail servers, whose names a project's administrators choose. Lookups have a
+//! separate time limit and are limited in number (`lookups`). Sending gives up after a few seconds,
+//! but the system may continue looking for a name much longer.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -14,9 +14,9 @@ use crate::public_address::{among, rule};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Resolves a host to its allowed IP addresses, at least one, on behalf of a project. Fails with
-/// [`NotPublic`](crate::public_address::NotPublic) if none is allowed, with an I/O error if the
-/// name does not resolve, and with [`Elapsed`](tokio::time::error::Elapsed) if resolving takes
+/// Resolves a host to one or more allowed IP addresses, on behalf of a project. Fails with
+/// [`NotPublic`](crate::public_address::NotPublic) if no address is allowed, with an I/O error if
+/// the name does not resolve, and with [`Elapsed`](tokio::time::error::Elapsed) if resolving takes
 /// longer than `limit`.
 pub async fn resolve(
     project: &ProjectId,
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// Locked while the name server does not answer.
+    /// Locked while the name server does not respond.
     static SILENCE: Mutex<()> = Mutex::new(());
     static BEGUN: AtomicUsize = AtomicUsize::new(0);
 

@@ -1,10 +1,11 @@
 //! Requests to OAuth providers and Turnstile. A project's administrators choose issuers, so the
-//! target of a request is untrusted: no redirects, a timeout, answers of limited size, and only
-//! public IP addresses ([`crate::public_address`]) unless the deployment allows others.
+//! target of a request is untrusted. There are no redirects, each request has a timeout, and
+//! responses have a maximum size. Only public IP addresses are called ([`crate::public_address`])
+//! unless the deployment also allows private ones.
 //!
-//! A failed request is made a second time if that is safe: if it only reads, or certainly did not
-//! reach the server. Codes and refresh tokens are not sent twice otherwise, because a provider that
-//! sees one again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! A failed request is repeated once if that is safe: if the request only reads, or certainly did
+//! not reach the server. Otherwise, codes and refresh tokens are not sent twice, because a provider
+//! that sees one again revokes the tokens it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -40,25 +41,25 @@ use crate::public_address::is_public;
 use crate::resolver::{BoxError, PublicResolver};
 use crate::tls;
 
-/// The time limit for an attempt to call a provider, from resolving the name to the last byte.
+/// The time limit for one attempt to call a provider, from resolving the name to the last byte.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
-/// The time limit for all of a request's calls to providers together: below the timeout of the
-/// functions that make them.
+/// The total time limit for a request's calls to providers: below the timeout of the functions that
+/// make these calls.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
-/// The time limit for Turnstile, for which people wait at every sign-up.
+/// The time limit for Turnstile, because people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time limit for calls in operations that mainly do something else: below the timeout of
+/// The time limit for calls in operations whose main work is something else: below the timeout of
 /// functions.
 const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
 pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
-/// The maximum size of an answer, in bytes; a set of ten RSA keys has about 5 KB.
+/// The maximum size of a response, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
 /// The maximum number of unused connections kept open to one host: as many as there can be
 /// concurrent deliveries to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
-/// How long an unused connection is kept; the pool may take as long again to notice. The time is
-/// short, because projects choose the hosts, and how many there are.
+/// How long an unused connection is kept; the pool may take up to twice as long to close it. The
+/// time is short because projects choose the hosts and their number.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client for one request's calls to providers.
@@ -66,21 +67,21 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Outgoing<'a> {
     /// Whether loopback, private and link-local IP addresses, and plain HTTP, are allowed.
     allow_private: bool,
-    /// Base URL of the server that stands in for every `https` host; `None` to call the real hosts.
+    /// The base URL of the server that replaces every `https` host; `None` to call the real hosts.
     stand_in: Option<&'a str>,
-    /// The project on whose behalf the calls are made, for the limit on its lookups.
+    /// The project for which the calls are made, to limit the project's lookups.
     project: Option<&'a ProjectId>,
-    /// Whether the calls are to webhook endpoints, whose lookups have a limit of their own.
+    /// Whether the calls are to webhook endpoints, for which lookups have a separate limit.
     is_for_webhooks: bool,
     /// The time limit for an attempt.
     timeout: Duration,
-    /// The time limit for all calls together.
+    /// The end of the time for all calls together.
     until: Instant,
 }
 
 impl<'a> Outgoing<'a> {
-    /// A client with the deployment's rules for private IP addresses. Its calls together may take
-    /// [`PROVIDERS_TIMEOUT`], starting now.
+    /// A client with the deployment's rules for private IP addresses. The client's calls together
+    /// may take [`PROVIDERS_TIMEOUT`], starting now.
     pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { project: Some(project), ..Self::without_project(settings) }
     }
@@ -102,20 +103,20 @@ impl<'a> Outgoing<'a> {
         Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
-    /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
-    /// calls together may take eight seconds.
+    /// A client for the metadata of issuers, in operations that do not call any other endpoint. The
+    /// client's calls together may take eight seconds.
     pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
-    /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
-    /// stands in for providers; `project` is `None` if it only checks URLs.
+    /// A client for webhook endpoints. It follows the rules of [`Self::new`], but does not use the
+    /// server that replaces providers; `project` is `None` if the client only checks URLs.
     pub(crate) fn for_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self { stand_in: None, project, is_for_webhooks: true, ..Self::without_project(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. If not, send nothing that must not be sent
-    /// twice.
+    /// Whether there is time left for a whole attempt. If not, do not send anything that must not
+    /// be sent twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.timeout <= self.until
     }
@@ -126,7 +127,7 @@ impl<'a> Outgoing<'a> {
         Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, timeout, until }
     }
 
-    /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
+    /// The URL to use for an endpoint: the endpoint's URL or, if a server replaces all hosts, the
     /// corresponding URL of that server.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
         match self.stand_in.zip(endpoint.strip_prefix("https://")) {
@@ -135,34 +136,34 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Fetches a JSON document. Any status but 2xx is an error. Parse documents of untrusted size
-    /// and shape into a specific type, because a [`Value`] needs up to a hundred times the memory
-    /// of the text.
+    /// Fetches a JSON document. Any status other than 2xx is an error. Parse documents of untrusted
+    /// size and structure into a specific type, because a [`Value`] needs up to a hundred times the
+    /// memory of the text.
     pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, AnswerError> {
         self.fetch(url, bearer, header).await?.successful()?.json()
     }
 
-    /// Fetches a document. The status may be any below 500 except 429, and the media type may
-    /// differ from JSON and JWT.
+    /// Fetches a document. The status may be any status below 500 except 429, and the media type
+    /// may differ from JSON and JWT.
     pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, AnswerError> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
         self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await
     }
 
-    /// Posts a form. Returns the status and the JSON answer, or `null` for a 401 without JSON. 3xx,
-    /// 429, 5xx, and other answers without JSON are errors.
+    /// Posts a form. Returns the status and the JSON response, or `null` for a 401 without JSON.
+    /// Fails for the statuses 3xx, 429 and 5xx, and for any other response without JSON.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(u16, Value), AnswerError> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
-            // RFC 6749 §2.3.1: id and secret are form-encoded before they are joined.
+            // RFC 6749 §2.3.1: the id and the secret are form-encoded before they are joined.
             let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
         });
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
         let answer = self.send(Method::POST, url, headers, body.into()).await?.unredirected()?;
         match answer.json() {
-            // If the status is 401, it is all that matters.
+            // If the status is 401, the body does not matter.
             Err(_) if answer.status() == 401 => Ok((401, Value::Null)),
             parsed => Ok((answer.status(), parsed?)),
         }
@@ -194,7 +195,8 @@ impl<'a> Outgoing<'a> {
         .map_err(|failure| failure.fault)
     }
 
-    /// Sends a request once. If there was no connection, it certainly did not reach the server.
+    /// Sends a request once. If there was no connection, the request certainly did not reach the
+    /// server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
         self.admit(request.uri())?;
         let begun = Instant::now();
@@ -205,7 +207,7 @@ impl<'a> Outgoing<'a> {
         answer.map_err(|failure| AttemptError { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
-    /// Fails if too many other hosts of the project are being looked up.
+    /// Fails if too many hosts of the project are being looked up.
     pub(crate) fn admit(self, uri: &Uri) -> Result<(), AttemptError> {
         let Some(project) = self.project else { return Ok(()) };
         self.lookups()
@@ -217,8 +219,8 @@ impl<'a> Outgoing<'a> {
         if self.is_for_webhooks { &WEBHOOKS } else { &PROVIDERS }
     }
 
-    /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
-    /// host name is checked when it is resolved.
+    /// Parses a URL, and refuses it if the scheme or the IP address shows that the URL may not be
+    /// called. A host name is checked when it is resolved.
     pub(crate) fn check(self, text: &str) -> Result<Url, AnswerError> {
         let url = Url::parse(&self.place(text)).map_err(|_| AnswerError::Senseless("an endpoint is not a valid URL".to_owned()))?;
         let address = match url.host() {
@@ -240,19 +242,19 @@ impl<'a> Outgoing<'a> {
 
 pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connector<PublicResolver<R>>>, Full<Bytes>>;
 
-/// A client whose connections to a host name go only to the addresses that the resolver returns. IP
-/// addresses in URLs are not resolved; [`Outgoing::check`] checks them. Trusts the operator's
-/// certificates, and uses the operator's proxy.
+/// A client that connects to a host name only at the addresses that the resolver returns. IP
+/// addresses in URLs are not resolved; [`Outgoing::check`] checks them. The client trusts the
+/// operator's certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // Cannot happen in practice: a process with invalid variables does not even start.
+    // This cannot happen in practice, because a process with invalid variables does not even start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();
     client(resolver, roots, proxy)
 }
 
-/// A client that trusts these roots and uses this proxy. It keeps few unused connections, and only
-/// for a short time.
+/// A client that trusts these roots and uses this proxy. The client keeps few unused connections,
+/// and only for a short time.
 #[expect(clippy::disallowed_methods, reason = "the connector calls only public addresses")]
 pub(crate) fn client<R>(resolver: PublicResolver<R>, roots: RootCertStore, proxy: Option<Proxy>) -> Client<R>
 where

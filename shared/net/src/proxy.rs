@@ -1,6 +1,7 @@
 //! The proxy for HTTPS calls out of the operator's network (`HTTPS_PROXY`, and `NO_PROXY` for hosts
 //! to call directly). The proxy opens a tunnel (CONNECT, RFC 9110 §9.3.6), so the TLS connection is
-//! still with the host. Plain HTTP, allowed only for private hosts, is never sent to the proxy.
+//! still with the host. Plain HTTP, which is allowed only for private hosts, is never sent to the
+//! proxy.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ impl Proxy {
     /// domains with their subdomains, IP addresses, networks, or `*`, separated by commas. Fails if
     /// the URL has another scheme.
     pub fn new(url: &str, without: &str) -> Result<Self, Error> {
-        // A URL without a scheme is accepted, as in other programs.
+        // A URL without a scheme is accepted, as in most programs.
         let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let parsed = Url::parse(&whole).ok().filter(|parsed| parsed.scheme() == "http" && parsed.has_host());
         parsed.ok_or(Error::InvalidProxy)?;
@@ -28,8 +29,8 @@ impl Proxy {
         if is_usable { Ok(Self(Arc::new(matcher(without)))) } else { Err(Error::InvalidProxy) }
     }
 
-    /// The environment's proxy; `None` if it does not name one. Variables with capital names take
-    /// precedence.
+    /// The proxy that the environment names; `None` if it does not name one. Variables with capital
+    /// names take precedence.
     pub fn from_env() -> Result<Option<Self>, Error> {
         let either = |name: &str| variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
         either("HTTPS_PROXY").map(|url| Self::new(url.trim(), &either("NO_PROXY").unwrap_or_default())).transpose()

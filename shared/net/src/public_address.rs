@@ -1,7 +1,7 @@
 //! The IP addresses allowed for calls on behalf of a project (SSRF, CWE-918). The project's
-//! administrators choose hosts, so the target of a connection is untrusted: addresses are checked
-//! after the name is resolved, and connections go only to checked addresses. Checking the name
-//! alone would not prevent DNS rebinding.
+//! administrators choose hosts, so the target of a connection is untrusted. Addresses are checked
+//! after the name is resolved, and connections go only to checked addresses. Checking only the name
+//! would not prevent DNS rebinding.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -15,7 +15,7 @@ pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
     if allow_private { |_| true } else { is_public }
 }
 
-/// A host's allowed addresses, at least one.
+/// The allowed addresses of a host, at least one.
 pub(crate) fn among(
     host: &str,
     found: impl Iterator<Item = SocketAddr>,
@@ -25,8 +25,8 @@ pub(crate) fn among(
     if fit.is_empty() { Err(NotPublic(host.to_owned())) } else { Ok(fit) }
 }
 
-/// Whether an IP address belongs to the public internet (special-purpose address registries, RFC
-/// 6890).
+/// Whether an IP address belongs to the public internet (RFC 6890, special-purpose address
+/// registries).
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -40,7 +40,7 @@ pub fn is_public(address: IpAddr) -> bool {
                 || a >= 240
                 || (a == 100 && (64..128).contains(&b))
                 || (a == 192 && b == 0 && c == 0)
-                // 6to4 relays, no longer used (RFC 7526).
+                // 6to4 relays, which are no longer used (RFC 7526).
                 || (a == 192 && b == 88 && c == 99)
                 || (a == 198 && (18..20).contains(&b)))
         }

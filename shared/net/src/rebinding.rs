@@ -1,5 +1,5 @@
 //! Tests that DNS rebinding fails: the address of a name changes between the check and the
-//! connection. They use the complete client.
+//! connection. The tests use the complete client.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,11 +20,11 @@ use crate::answer::unavailable;
 use crate::outgoing::{AnswerError, Client, client};
 use crate::resolver::PublicResolver;
 
-/// Two addresses of this machine: one stands for a public address, the other is private.
+/// Two addresses of this machine: one stands for a public address, the other one is private.
 const PUBLIC: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// The resolver of an attacker's domain; its answer can differ each time.
+/// The resolver of an attacker's domain, which can return different addresses each time.
 #[derive(Clone)]
 struct ChangingResolver(Arc<Mutex<VecDeque<Vec<Ipv4Addr>>>>);
 
@@ -43,7 +43,7 @@ impl Service<Name> for ChangingResolver {
     }
 }
 
-/// Counts the connections to an address, and closes each after an answer.
+/// Counts the connections to an address, and closes each one after a response.
 fn count(listener: TcpListener) -> Arc<AtomicUsize> {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);

@@ -1,6 +1,6 @@
 //! The resolver for requests to providers and webhook endpoints. It returns only allowed addresses,
-//! and connections use one of these. The name is not resolved again between check and connection,
-//! so an attacker cannot change its address in between (DNS rebinding).
+//! and connections use one of these. The name is not resolved again between the check and the
+//! connection, so an attacker cannot change the address in between (DNS rebinding).
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};

@@ -7,7 +7,7 @@ use tokio::task::yield_now;
 /// The time limit for an event, generous enough for any machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Waits until a condition holds.
+/// Waits until a condition is true.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + TIMEOUT;
     while !is_so() {
@@ -16,7 +16,7 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Advances tokio's clock, then lets it run on.
+/// Advances tokio's clock, then lets it continue.
 pub(crate) async fn jump(by: Duration) {
     tokio::time::pause();
     tokio::time::advance(by).await;

@@ -9,7 +9,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use wire::environment::{Error, variable};
 
-/// The configuration of a client without a certificate that trusts these roots; TLS 1.2 and 1.3.
+/// The configuration of a client without a certificate. The client trusts these roots, and supports
+/// TLS 1.2 and 1.3.
 #[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]
 pub fn client(roots: RootCertStore) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -17,19 +18,20 @@ pub fn client(roots: RootCertStore) -> ClientConfig {
     config.expect("ring speaks TLS 1.2 and 1.3").with_root_certificates(roots).with_no_client_auth()
 }
 
-/// Mozilla's root certificates. They make a function a thirtieth larger.
+/// Mozilla's root certificates. Linking the roots makes a function a thirtieth larger.
 pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// The public roots, and the operator's. Fails if the operator's cannot be read or parsed.
+/// The public roots and the operator's roots. Fails if the operator's roots cannot be read or
+/// parsed.
 pub fn roots() -> Result<RootCertStore, Error> {
     let mut roots = public_roots();
     trust_operator(&mut roots)?;
     Ok(roots)
 }
 
-/// Adds certificates (PEM) to the roots. Fails if one of them cannot be parsed.
+/// Adds certificates (PEM) to the roots. Fails if one of the certificates cannot be parsed.
 pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|_| Error::InvalidCertificates)?;

@@ -1,6 +1,6 @@
 //! Requests to webhook endpoints, which a project's administrators choose. The rules for requests
 //! to providers ([`crate::outgoing`]) apply: no redirects, and connections only to checked
-//! addresses. The body of an answer is only shown to people, so its format does not matter.
+//! addresses. The body of a response is only shown to people, so its format does not matter.
 
 use std::time::Duration;
 
@@ -18,20 +18,20 @@ use wire::id::ProjectId;
 use crate::answer::{unavailable, unsendable};
 use crate::outgoing::{AnswerError, Outgoing};
 
-/// The time limit for a delivery, from resolving the endpoint's name to the status of its answer.
+/// The time limit for a delivery, from resolving the endpoint's name to the status of the response.
 pub const BUDGET: Duration = Duration::from_secs(10);
-/// The maximum number of bytes kept of an answer's body.
+/// The maximum number of bytes kept of a response's body.
 const KEPT: usize = 1024;
-/// The time limit for the body after the status. An endpoint with a slow body has already answered,
-/// and must not delay other deliveries.
+/// The time limit for receiving the body after the status. An endpoint with a slow body has already
+/// responded, and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
 /// Why an endpoint is refused if its host may not be called or does not resolve. The text is the
-/// same for both, because a difference would reveal which names a private network has.
+/// same in both cases, because a difference would reveal which names exist in a private network.
 pub const NOT_ON_THE_INTERNET: &str = "its host has no public address";
 /// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
 
-/// The answer of an endpoint.
+/// The response of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointAnswer {
     /// The status.
@@ -41,8 +41,8 @@ pub struct EndpointAnswer {
 }
 
 /// Checks a URL that an administrator enters: `https`, or `http` for this machine if the deployment
-/// allows private addresses. The IP addresses of a host name are checked only when it is resolved
-/// for a request. The error says what is wrong or expected.
+/// allows private addresses. The IP addresses of a host name are checked later, when the name is
+/// resolved for a request. The error says what is wrong or what is expected.
 pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if text.len() > MAX_URL || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
         return Err("the URL must have at most 2048 bytes, and no spaces or control characters");
@@ -57,8 +57,8 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     Outgoing::for_webhooks(settings, None).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
 }
 
-/// Posts a body to a project's endpoint. The status of its answer must arrive within `budget`. Any
-/// status counts as an answer; an error means that there was no answer.
+/// Posts a body to a project's endpoint. The status of the endpoint's response must arrive within
+/// `budget`. Any status counts as a response; an error means that there was no response.
 pub async fn post(
     (settings, project): (&Settings, &ProjectId),
     url: &str,
@@ -84,7 +84,7 @@ pub async fn post(
     Ok(EndpointAnswer { status: response.status().as_u16(), body: beginning(response.into_body()).await })
 }
 
-/// The first KB of a body, or as much of it as arrives in time.
+/// The first KB of a body, or the part of it that arrives in time.
 async fn beginning(mut body: Incoming) -> String {
     let (mut bytes, end) = (Vec::new(), Instant::now() + BODY);
     while bytes.len() < KEPT {
@@ -92,7 +92,7 @@ async fn beginning(mut body: Incoming) -> String {
         bytes.extend_from_slice(frame.data_ref().map(|data| &data[..data.len().min(KEPT)]).unwrap_or_default());
     }
     bytes.truncate(KEPT);
-    // The cut may fall within the last character. Control characters could mislead readers of the
-    // text.
+    // The text may be cut within its last character. Control characters could mislead readers of
+    // the text.
     String::from_utf8_lossy(&bytes).chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect()
 }

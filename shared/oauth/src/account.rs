@@ -1,5 +1,5 @@
-//! Reads the account behind tokens: from the ID token and the userinfo endpoint of an OpenID
-//! provider, or from a provider's own API.
+//! Reads the account that tokens belong to: from the ID token and the userinfo endpoint of an
+//! OpenID provider, or from a provider's own API.
 
 use crypto::shared_secret::hmac_sha256_hex;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ pub(crate) const HMAC: [&str; 3] = ["HS256", "HS384", "HS512"];
 /// The claims that userinfo can add to an ID token.
 const CLAIMS: [&str; 7] = ["name", "given_name", "family_name", "preferred_username", "picture", "email", "email_verified"];
 
-/// Everything needed to read an account.
+/// Reads accounts with a provider's client.
 pub(crate) struct Reader<'a> {
     pub(crate) outgoing: Outgoing<'a>,
     pub(crate) client_id: &'a str,
@@ -26,7 +26,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Where an OpenID provider's claims come from.
+/// The sources of an OpenID provider's claims.
 pub(crate) struct OpenId {
     pub(crate) issuer: String,
     pub(crate) jwks_uri: String,
@@ -40,7 +40,7 @@ fn senseless(error: ProfileError) -> AnswerError {
 }
 
 impl Reader<'_> {
-    /// The account in an ID token, with missing claims from userinfo.
+    /// The account in an ID token; claims that the token lacks come from userinfo.
     pub(crate) async fn read_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, AnswerError> {
         let missing = || AnswerError::Misconfigured("the token response has no ID token: allow the client the scope openid".to_owned());
         let token = tokens.id_token.as_ref().ok_or_else(missing)?;
@@ -61,7 +61,7 @@ impl Reader<'_> {
                 Fields::OPENID.read(&claims).map_err(senseless)
             }
             Ok(None) => Ok(profile),
-            // The token alone is enough to sign in, whatever is wrong with the endpoint.
+            // The token alone is enough to sign in, so errors of the endpoint do not matter.
             Err(_) if profile.email.is_some() => Ok(profile),
             Err(fault) => Err(fault),
         }
@@ -83,7 +83,7 @@ impl Reader<'_> {
         Ok(Some(id_token::verify_claims(self.outgoing, text, expected, self.now).await?))
     }
 
-    /// The account, from a provider's own API.
+    /// The account, read from a provider's own API.
     pub(crate) async fn read_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, AnswerError> {
         let answer = self.ask(api, &tokens.access_token).await?;
         let refused = |status: u16| match status {
@@ -125,11 +125,12 @@ fn is_success(answer: &Answer) -> bool {
     (200..=299).contains(&answer.status())
 }
 
-/// Adds claims of userinfo to the claims of the ID token, which take precedence because they are
+/// Adds claims from userinfo to the claims of the ID token, which take precedence because they are
 /// signed.
 ///
-/// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
-/// the address next to it, so it is not applied to a different address.
+/// Fails if the added claims belong to another account (OpenID Connect Core §5.3.2).
+/// `email_verified` describes the address in the same document, so it is not applied to a different
+/// address.
 fn add(claims: &mut Value, more: &Value) -> Result<(), AnswerError> {
     if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
         return Err(AnswerError::Senseless("the userinfo response belongs to another account".to_owned()));
@@ -178,7 +179,7 @@ mod tests {
                 json!({ "sub": "1", "email_verified": true }),
                 false,
             ),
-            // The other address is verified, not this one.
+            // The address in userinfo is verified, but not the address in the token.
             (
                 json!({ "sub": "1", "email": "ada@example.com" }),
                 json!({ "sub": "1", "email": "eve@example.com", "email_verified": true }),

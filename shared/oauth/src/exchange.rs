@@ -1,5 +1,5 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
-//! the account. Later, refreshes the tokens (§6) and asks the provider whether it still accepts an
+//! the account. Later, refreshes the tokens (§6) and checks whether the provider still accepts an
 //! access token.
 
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ use crate::tokens::error;
 /// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
 const INVALID_CLIENT: &str = "invalid_client";
 
-/// A provider, with everything needed to call it.
+/// A provider, and the client with which it is called.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
@@ -36,7 +36,7 @@ pub struct Client {
     pub secret: SecretString,
 }
 
-/// The authorization code of a flow, with its other values.
+/// The authorization code of a flow, with the values needed to exchange it.
 pub struct Grant<'a> {
     /// The authorization code.
     pub code: &'a str,
@@ -56,13 +56,13 @@ pub struct Grant<'a> {
 /// Why a provider did not issue tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// The provider does not, or no longer, accept the code or the refresh token.
+    /// The provider does not accept the code or the refresh token, or no longer accepts it.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
     /// The provider does not accept the client id or the client secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
-    /// The provider's answer was unusable or missing, or the provider refused the request for
+    /// The provider's response is missing or unusable, or the provider refused the request for
     /// another reason.
     #[error(transparent)]
     Fault(AnswerError),
@@ -89,7 +89,7 @@ impl From<AnswerError> for ExchangeError {
     }
 }
 
-/// A provider's endpoints, and everything needed to call them.
+/// A provider's endpoints, with the values needed to call them.
 struct Endpoints {
     names_issuer: bool,
     token: String,
@@ -131,14 +131,14 @@ impl<'a> Peer<'a> {
         Reader { outgoing: self.outgoing, client_id: &self.client.id, secret: &self.client.secret, now: self.now }
     }
 
-    /// The scopes to repeat in a token request, if the provider wants them.
+    /// The scopes to repeat in a token request, if the provider requires them there.
     fn scope<'s>(&self, scope: &'s str) -> Option<(&'static str, &'s str)> {
         catalog::find(&self.provider.id).filter(|known| known.wants_scope).map(|_| ("scope", scope))
     }
 
-    /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
-    /// refuses the code or the client ([`ExchangeError::from`] distinguishes them), or if one of
-    /// its answers violates the protocol.
+    /// Exchanges a code for tokens, and reads the account. Fails if the provider cannot be called,
+    /// if it refuses the code or the client ([`ExchangeError::from`] distinguishes them), or if one
+    /// of its responses violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), AnswerError> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
@@ -161,14 +161,14 @@ impl<'a> Peer<'a> {
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, ExchangeError> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
-        // The scope that requested the refresh token also requests the next one; providers often do
-        // not report it.
+        // The scope that requested the refresh token also requests the next one, because providers
+        // often do not report the scope.
         let scope = joined([scope, catalog::find(&self.provider.id).map_or("", |known| known.offline.scope)]);
         form.extend(self.scope(&scope));
         Ok(self.tokens(&endpoints, form).await?)
     }
 
-    /// Whether the provider still accepts an access token; `None` if there is no way to ask, as
+    /// Whether the provider still accepts an access token; `None` if there is no way to check, as
     /// with an issuer outside the catalog that has no userinfo endpoint (OpenID Connect Core
     /// §5.3.3).
     pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, AnswerError> {
@@ -188,7 +188,7 @@ impl<'a> Peer<'a> {
             }
             (TokenCheck::Account, Identity::Api(api)) => (api, None),
             (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
-            // Apple has no API for this, and its tokens last for an hour.
+            // Apple has no API for this check, and its tokens last for an hour.
             (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
         };
         judged(&self.reader().ask(&api, access_token).await?, number).map(Some)
@@ -218,9 +218,9 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// Whether an answer to a call with an access token shows that the provider accepts the token.
-/// `number` is the value at `/error/code` of a provider that refuses a token with the status 400 in
-/// place of 401.
+/// Whether a response to a call with an access token shows that the provider accepts the token.
+/// `number` is the value at `/error/code` for providers that refuse a token with the status 400
+/// instead of 401.
 fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, AnswerError> {
     match answer.status() {
         200..=299 => Ok(true),

@@ -12,10 +12,10 @@ use crate::jwt::Jwt;
 use crate::keys::Verification;
 use crate::metadata;
 
-/// How far an issuer's clock may be off, in seconds.
+/// The maximum difference of an issuer's clock, in seconds.
 const LEEWAY: f64 = 60.0;
 
-/// The required values of an ID token, and the keys that verify it.
+/// The values that an ID token must have, and the keys that verify the token.
 pub struct Expectations<'a> {
     /// The required `iss`.
     pub issuer: &'a str,
@@ -24,7 +24,7 @@ pub struct Expectations<'a> {
     /// The client ids accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
     /// The required nonce. If absent, the token must not have a nonce either: otherwise, a stolen
-    /// token with a nonce could be used by simply leaving the nonce out.
+    /// token with a nonce could be used by leaving the nonce out.
     pub nonce: Option<&'a str>,
     /// The client's secret and the HMAC algorithms that the issuer lists for signing, if it lists
     /// any (§3.1.3.7 step 8).
@@ -50,7 +50,7 @@ impl From<VerificationError> for AnswerError {
     }
 }
 
-/// An error that concerns only this token; the next one may be valid.
+/// An error that concerns only this token; the next token may be valid.
 fn senseless(text: impl std::fmt::Display) -> VerificationError {
     VerificationError::Token(AnswerError::Senseless(format!("ID token: {text}")))
 }
@@ -67,8 +67,9 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expectations
     Ok(claims)
 }
 
-/// The claims of a token that the issuer signed for the client and that is not an ID token
-/// (userinfo, §5.3.2). Issuer, audience and times are all optional, but must be valid if present.
+/// The claims of a token that the issuer signed for the client and that is not an ID token, such as
+/// userinfo (§5.3.2). The issuer, audience and times are all optional, but must be valid if
+/// present.
 pub(crate) async fn verify_claims(
     outgoing: Outgoing<'_>,
     token: &str,
@@ -181,7 +182,7 @@ fn is_client(value: &Value, expected: &Expectations<'_>) -> bool {
     value.as_str().is_some_and(|id| expected.client_ids.contains(&id))
 }
 
-/// Whether an `aud`, a text or a list, names the client.
+/// Whether an `aud`, which is a text or a list, names the client.
 fn names_client(audience: &Value, expected: &Expectations<'_>) -> bool {
     match audience {
         Value::Array(audiences) => audiences.iter().any(|one| is_client(one, expected)),
@@ -189,9 +190,9 @@ fn names_client(audience: &Value, expected: &Expectations<'_>) -> bool {
     }
 }
 
-/// The client must be an audience. If there are others, the token must name the client as the
-/// authorized party (`azp`). With a single audience, `azp` is left to extensions (§3.1.3.7, errata
-/// set 2).
+/// The client must be one of the audiences. If there are several audiences, the token must name the
+/// client as the authorized party (`azp`). With a single audience, `azp` is left to extensions
+/// (§3.1.3.7, errata set 2).
 fn check_audience(claims: &Value, expected: &Expectations<'_>) -> Result<(), VerificationError> {
     if !names_client(&claims["aud"], expected) {
         return Err(misconfigured("its `aud` is missing or names another client"));

@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use wire::json::is_too_complex;
 
-/// The parameters of a header that matter here; others are ignored (RFC 7515 §4).
+/// The parameters of a header that are used here; all others are ignored (RFC 7515 §4).
 #[derive(Deserialize)]
 struct Header {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
-    /// Whether there are extensions that a recipient must understand (§4.1.11); none is supported
-    /// here, and even an empty list is not allowed.
+    /// Whether there are extensions that a recipient must understand (§4.1.11). No extension is
+    /// supported here, and even an empty list is not allowed.
     #[serde(default, rename = "crit", deserialize_with = "is_present")]
     has_extensions: bool,
 }
@@ -28,7 +28,7 @@ fn is_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Err
 pub(crate) struct Jwt<'a> {
     /// The signature's algorithm, according to the token.
     pub(crate) algorithm: String,
-    /// The id of the key, if the token names one.
+    /// The id of the key, if the token contains one.
     pub(crate) key_id: Option<String>,
     /// The signed part: the encoded header and claims.
     pub(crate) signed: &'a str,
@@ -44,7 +44,7 @@ pub(crate) struct Jwt<'a> {
 pub(crate) struct JwtError(&'static str);
 
 impl<'a> Jwt<'a> {
-    /// Parses a token. Fails if it is malformed, encrypted, or has extensions.
+    /// Parses a token. Fails if the token is malformed, encrypted, or has extensions.
     pub(crate) fn parse(token: &'a str) -> Result<Self, JwtError> {
         let parts: Vec<&str> = token.trim().split('.').collect();
         let &[header, claims, signature] = parts.as_slice() else {
@@ -67,7 +67,7 @@ impl<'a> Jwt<'a> {
         Algorithm::parse(&self.algorithm)
     }
 
-    /// The bytes of the signature; empty if it is malformed.
+    /// The bytes of the signature; empty if the signature is malformed.
     pub(crate) fn signature_bytes(&self) -> Vec<u8> {
         URL_SAFE_NO_PAD.decode(self.signature).unwrap_or_default()
     }

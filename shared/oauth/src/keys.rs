@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
 //! Anyone with a project can name an issuer, so key sets may be hostile, and genuine ones may
-//! contain keys of unknown types. So only the few fields needed for verifying are read, and unknown
-//! content is skipped, not refused.
+//! contain keys of unknown types. Only the few fields needed for verifying are therefore read, and
+//! unknown content is skipped instead of refused.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use serde::{Deserialize, Deserializer};
 
 use crate::jwt::Jwt;
 
-/// How many keys of a set are kept. Large issuers publish about ten.
+/// The maximum number of keys kept from a set. Large issuers publish about ten keys.
 pub(crate) const MAX_KEYS: usize = 64;
-/// How many keys are tried for a signature.
+/// The maximum number of keys tried for a signature.
 const MAX_TRIED: usize = 8;
 
 /// The keys of an issuer that verify signatures.
@@ -59,8 +59,8 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Verifies a token with the keys that may have signed it: the keys with the id in the token
-    /// or, if none has it, keys without an id. A token may omit the id only if there is a single
+    /// Verifies a token with the keys that may have signed it: the keys with the token's key id or,
+    /// if there are none, keys without an id. A token may omit the key id only if there is a single
     /// key of the right type (OpenID Connect Core §10.1).
     pub(crate) fn verify(&self, jwt: &Jwt<'_>, algorithm: Algorithm) -> Verification {
         let of_type: Vec<&Key> = self.0.iter().filter(|key| key.may_sign(algorithm, &jwt.algorithm)).collect();
@@ -93,7 +93,8 @@ impl Key {
         is_for_it && is_known && self.public().is_some()
     }
 
-    /// Whether the key could have made a signature with this algorithm, under this name.
+    /// Whether the key could have made a signature with this algorithm, which the token calls
+    /// `name`.
     pub(crate) fn may_sign(&self, algorithm: Algorithm, name: &str) -> bool {
         let (kind, curve) = match algorithm {
             Algorithm::Es256 => ("EC", Some("P-256")),
@@ -109,8 +110,8 @@ impl Key {
     }
 
     /// The key itself. Numbers may have more or fewer leading zeros than RFC 7518 (§6.2.1.2,
-    /// §6.3.1.1) requires, and base64 its padding: some issuers' libraries write them like that,
-    /// and they have only one meaning.
+    /// §6.3.1.1) requires, and base64 may have padding. The libraries of some issuers write numbers
+    /// like this, and they are still unambiguous.
     pub(crate) fn public(&self) -> Option<PublicKey> {
         let number = |field: &Field| {
             let bytes = bytes(field)?;
@@ -181,7 +182,7 @@ fn some_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::
     deserializer.deserialize_seq(KeysVisitor)
 }
 
-/// The relevant part of a field's value; values that a field should not have are ignored.
+/// The relevant part of a field's value; values of unexpected types are ignored.
 #[derive(Debug, Clone, Default)]
 enum Field {
     Text(String),

@@ -95,7 +95,7 @@ fn numbers_of_keys_may_be_written_in_other_lengths() {
     for token in tokens {
         assert_eq!(verify(&keys, &token), Verification::Signed, "{token}");
     }
-    // A longer number is another number.
+    // A number with more digits is a different number.
     let long = json!({ "kty": "EC", "crv": "P-256", "x": URL_SAFE_NO_PAD.encode([1; 33]), "y": "AA" });
     let Some(PublicKey::Point(point)) = read(vec![long]).0[0].public() else { panic!("a point") };
     assert_eq!(point.len(), 1 + 33 + 32);

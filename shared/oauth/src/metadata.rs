@@ -1,11 +1,12 @@
-//! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
-//! (`keys`). Each instance caches both. If none of the cached keys verifies a token, they are
-//! fetched again, at most every 30 seconds, so a new key takes effect quickly, whatever its id.
-//! Invalid documents are not cached, so the next request fetches them again.
+//! Reads the documents published by OpenID issuers: their endpoints (OpenID Connect Discovery 1.0)
+//! and their keys (`keys`). Each instance caches both. If none of the cached keys verifies a token,
+//! the keys are fetched again, at most once every 30 seconds. A new key therefore takes effect
+//! quickly, whatever its id. Invalid documents are not cached, so the next request fetches them
+//! again.
 //!
-//! Anyone with a project can name an issuer, so documents may be hostile: they are parsed into
-//! types with bounded lists, and the cache keeps only what is used. So a document takes little more
-//! memory than its text, which has at most 256 KiB.
+//! Anyone with a project can name an issuer, so documents may be hostile. The documents are parsed
+//! into types with bounded lists, and the cache keeps only the fields that are used. A document
+//! therefore takes little more memory than its text, which has at most 256 KiB.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,32 +26,32 @@ use crate::keys::{Keys, Verification};
 
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// Minimum interval between two fetches of an issuer's keys when none in the cache verifies a
-/// token, so that forged tokens do not each cause a request.
+/// The minimum interval between two fetches of an issuer's keys when none of the cached keys
+/// verifies a token, so that forged tokens do not each cause a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
-/// Maximum number of documents of each kind that an instance caches. When it is reached, the oldest
-/// is dropped.
+/// The maximum number of documents of each kind that an instance caches. At the maximum, the oldest
+/// document is dropped.
 const KEPT: usize = 64;
-/// Maximum number of elements read from a list of names.
+/// The maximum number of elements read from a list of names.
 const MAX_LISTED: usize = 64;
-/// Stands for the token's tenant (`tid`) in an issuer of Microsoft.
+/// The placeholder for the token's tenant (`tid`) in an issuer of Microsoft.
 const TENANT_ID: &str = "{tenantid}";
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Metadata {
-    /// Identifier of the issuer: the `iss` of its tokens.
+    /// The identifier of the issuer: the `iss` of its tokens.
     pub issuer: String,
-    /// URL where users sign in.
+    /// The URL where users sign in.
     pub authorization_endpoint: String,
-    /// URL that exchanges codes for tokens.
+    /// The URL that exchanges codes for tokens.
     pub token_endpoint: String,
-    /// URL of the issuer's public keys.
+    /// The URL of the issuer's public keys.
     pub jwks_uri: String,
-    /// URL of the user's claims, for issuers whose ID tokens lack some.
+    /// The URL of the user's claims, for issuers whose ID tokens do not contain all of them.
     #[serde(default)]
     pub userinfo_endpoint: Option<String>,
-    /// Whether the issuer's authorization responses name it (RFC 9207 §3).
+    /// Whether authorization responses name the issuer (RFC 9207 §3).
     #[serde(default, rename = "authorization_response_iss_parameter_supported")]
     names_itself: Option<bool>,
     #[serde(default, rename = "token_endpoint_auth_methods_supported", deserialize_with = "names")]
@@ -81,7 +82,7 @@ impl Metadata {
         if knows("client_secret_basic") || !knows("client_secret_post") { ClientAuth::Basic } else { ClientAuth::Body }
     }
 
-    /// Whether the issuer's authorization responses name it (RFC 9207 §3).
+    /// Whether authorization responses name the issuer (RFC 9207 §3).
     pub fn names_itself(&self) -> bool {
         self.names_itself.unwrap_or_default()
     }
@@ -113,8 +114,8 @@ impl<T: DeserializeOwned> Cache<T> {
         all.push_back(CacheEntry { url, document, read_at });
     }
 
-    /// The cached document, if it was fetched less than `fresh` ago. Otherwise it is fetched, and
-    /// cached if `check` accepts it.
+    /// The cached document, if it was fetched less than `fresh` ago. Otherwise, the document is
+    /// fetched, and cached if `check` accepts it.
     async fn read(
         &self,
         outgoing: Outgoing<'_>,
@@ -149,8 +150,8 @@ fn check_location(endpoint: &str) -> Result<(), AnswerError> {
     url.map(drop).ok_or_else(|| AnswerError::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
 }
 
-/// Whether an issuer's metadata may name this other issuer: at Microsoft, each tenant is an issuer,
-/// and the metadata for several tenants names none or all of them.
+/// Whether an issuer's metadata may name another issuer, as at Microsoft: there, each tenant is an
+/// issuer, and metadata shared by several tenants does not name a single one.
 fn is_tenant_of(named: &str, issuer: &str) -> bool {
     let (Ok(named), Ok(issuer)) = (Url::parse(named), Url::parse(issuer)) else { return false };
     let host = issuer.host_str().unwrap_or_default();
@@ -166,14 +167,14 @@ pub(crate) fn issuer_of(issuer: &str, claims: &serde_json::Value) -> String {
     }
 }
 
-/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3), except
+/// Reads an issuer's metadata. The document must name exactly this issuer (Discovery §4.3), except
 /// at Microsoft.
 pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     discover_since(outgoing, issuer, (FRESH, now)).await
 }
 
-/// Like [`discover`], but also reads the issuer's keys, and bypasses the cache. Also fails if there
-/// is no key to verify a signature with and the issuer does not sign with the client's secret.
+/// Like [`discover`], but also reads the issuer's keys, and bypasses the cache. Also fails if the
+/// issuer publishes no key that can verify a signature and does not sign with the client's secret.
 pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, AnswerError> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
     let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;
@@ -192,7 +193,8 @@ async fn discover_since(outgoing: Outgoing<'_>, issuer: &str, when: (SignedDurat
     METADATA.read(outgoing, &url, when, check).await.map(Arc::unwrap_or_clone)
 }
 
-/// Verifies a token's signature with the issuer's keys. Fails if it was not made with any of them.
+/// Verifies a token's signature with the issuer's keys. Fails if none of the keys made the
+/// signature.
 pub(crate) async fn verify(
     outgoing: Outgoing<'_>,
     jwks_uri: &str,
@@ -204,22 +206,22 @@ pub(crate) async fn verify(
     if verification == Verification::Signed {
         return Ok(verification);
     }
-    // The issuer may have a new key, with a new id, the same id or none.
+    // The issuer may have a new key, whose id may be new, unchanged or absent.
     let again = KEYS.read(outgoing, jwks_uri, (AGAIN, now), |_| Ok(())).await?;
     if Arc::ptr_eq(&keys, &again) { Ok(verification) } else { Ok(again.verify(jwt, algorithm)) }
 }
 
-/// The first names of a list; `None` for any other value.
+/// The first names in a list; `None` for any other value.
 fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     deserializer.deserialize_any(Names).map(|names| names.map(|(names, _)| names))
 }
 
-/// Whether a list, of any length, has the scope `offline_access`.
+/// Whether a list of any length contains the scope `offline_access`.
 fn has_offline_access<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     deserializer.deserialize_any(Names).map(|names| names.is_some_and(|(_, has_offline_access)| has_offline_access))
 }
 
-/// Reads a list of names, and whether one of them is `offline_access`.
+/// Reads a list of names, and checks whether one of them is `offline_access`.
 struct Names;
 
 impl<'de> Visitor<'de> for Names {

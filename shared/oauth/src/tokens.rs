@@ -1,4 +1,4 @@
-//! The answers of token endpoints (RFC 6749 §5).
+//! The responses of token endpoints (RFC 6749 §5).
 
 use jiff::{SignedDuration, Timestamp};
 use net::outgoing::AnswerError;
@@ -6,32 +6,33 @@ use secrecy::SecretString;
 use serde_json::Value;
 use wire::clock::after;
 
-/// The tokens a provider issues for a code or a refresh token (RFC 6749 §5.1).
+/// The tokens that a provider issues for a code or a refresh token (RFC 6749 §5.1).
 pub struct Tokens {
     /// The provider's access token.
     pub access_token: SecretString,
-    /// The provider's refresh token, if it issues one.
+    /// The refresh token, if the provider issues one.
     pub refresh_token: Option<SecretString>,
-    /// The ID token of an OpenID provider; not verified yet.
+    /// The ID token of an OpenID provider, which has not been verified yet.
     pub id_token: Option<SecretString>,
     /// When the access token expires; absent if unknown or more than a year away.
     pub expires_at: Option<Timestamp>,
-    /// The granted scopes as the provider reports them, separated by spaces or, at some, by commas;
-    /// `None` if it does not report any, in which case the requested scopes count as granted.
+    /// The granted scopes as the provider reports them, separated by spaces or, at some providers,
+    /// by commas. `None` if the provider does not report any; then the requested scopes count as
+    /// granted.
     pub scope: Option<String>,
 }
 
-/// The longest plausible lifetime of an access token, in seconds: a year.
+/// The maximum plausible lifetime of an access token, in seconds: a year.
 const MAX_LIFE: f64 = 31_536_000.0;
-/// The longest token, and the longest list of scopes, in bytes. Access tokens are sent in headers,
-/// and servers rarely accept longer ones; besides, longer tokens cost more to store.
+/// The maximum length of a token, and of a list of scopes, in bytes. Access tokens are sent in
+/// headers, and servers rarely accept longer headers. Longer tokens would also cost more to store.
 const MAX_LENGTH: usize = 16 * 1024;
 
 impl Tokens {
     /// Reads a successful answer.
     pub(crate) fn read(answer: &Value, now: Timestamp) -> Result<Self, AnswerError> {
         let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
-        // Tokens of other types are unusable (§7.1). Some providers do not name the type.
+        // Tokens of other types are unusable (§7.1). Some providers do not send the type.
         if let Some(kind) = answer["token_type"].as_str().filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
             return Err(AnswerError::Misconfigured(format!("its tokens have the type {kind:.20}, not Bearer")));
         }
@@ -54,8 +55,9 @@ impl Tokens {
     }
 }
 
-/// The scopes of an answer: a string or a list, as `scope` or, at Bitbucket, as `scopes`. An empty
-/// string counts as missing: GitHub sends it for tokens that have permissions instead of scopes.
+/// The scopes in a response: a string or a list, in `scope` or, at Bitbucket, in `scopes`. An empty
+/// string counts as missing: GitHub sends an empty string for tokens that have permissions instead
+/// of scopes.
 fn scope(answer: &Value) -> Option<String> {
     let field = [&answer["scope"], &answer["scopes"]].into_iter().find(|field| !field.is_null())?;
     let text = match field {
@@ -65,8 +67,9 @@ fn scope(answer: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// The error of an answer, in at most 100 characters: its code (§5.2) or, at Facebook, the type and
-/// the number in an object. `None` if it is empty: some providers always send the field.
+/// The error in a response, in at most 100 characters: the error code (§5.2) or, at Facebook, the
+/// type and the number in an object. `None` if the field is empty, because some providers always
+/// send it.
 pub(crate) fn error(answer: &Value) -> Option<String> {
     let error = match &answer["error"] {
         Value::Object(error) => {

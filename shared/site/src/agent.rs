@@ -1,12 +1,12 @@
-//! What agents read before their first call: the cards of the MCP server and the A2A agent, and the
-//! catalog of these cards.
+//! The documents that agents read before their first call: the cards of the MCP server and the A2A
+//! agent, and the catalog of these cards.
 
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::document::Document;
 
-/// The MCP server's description of itself for models.
+/// The MCP server's description of itself, for models.
 pub const INSTRUCTIONS: &str = "The public apps, blog posts and texts of this site. Read only.";
 /// The version of the MCP server and of the agent.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -51,8 +51,8 @@ const AGENT_CARD: &str = "application/a2a-agent-card+json";
 pub fn catalog(site_url: &str) -> Document {
     let host = host(site_url);
     let entry = |kind: &str, title: &str, media_type: &str, path: &str| {
-        // The specifications disagree on what to call the media type (`type` or `mediaType`).
-        // Readers ignore unknown fields, so the entry has both.
+        // The specifications disagree on the name of the media type (`type` or `mediaType`).
+        // Readers ignore unknown fields, so the entry contains both names.
         json!({
             "identifier": format!("urn:air:{host}:{kind}:site"),
             "displayName": title,

@@ -1,5 +1,5 @@
-//! How programs discover the site: the API catalog, the links to the site's catalogs, and the
-//! OpenAPI document.
+//! The documents by which programs discover the site: the API catalog, the links to the site's
+//! catalogs, and the OpenAPI document.
 
 use serde_json::json;
 
@@ -46,8 +46,8 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
     Document::from_release(LINKSET, format!("{catalog:#}\n"))
 }
 
-/// The header `Link` (RFC 8288) of the site's entry documents: links to the catalogs, the OpenAPI
-/// document, the documentation and the feed.
+/// The value of the header `Link` (RFC 8288) of the site's entry documents: links to the catalogs,
+/// the OpenAPI document, the documentation and the feed.
 pub fn links(site_url: &str) -> String {
     let links = [
         ("/.well-known/api-catalog", "api-catalog", "application/linkset+json"),
@@ -59,9 +59,10 @@ pub fn links(site_url: &str) -> String {
     links.map(|(path, relation, kind)| format!("<{site_url}{path}>; rel=\"{relation}\"; type=\"{kind}\"")).join(", ")
 }
 
-/// Stands for the base URL of the product API in the OpenAPI document embedded in a function.
+/// The placeholder for the base URL of the product API in the OpenAPI document embedded in a
+/// function.
 pub const API_URL: &str = "https://api.invalid";
-/// Stands for the URL of the site in that document.
+/// The placeholder for the URL of the site in that document.
 pub const SITE_URL: &str = "https://site.invalid";
 
 /// `/openapi.json`: the OpenAPI document of all operations, with the URLs of the deployment.

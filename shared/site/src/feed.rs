@@ -17,8 +17,8 @@ fn newest(content: &Content) -> &[BlogPost] {
     &content.blog_posts[..content.blog_posts.len().min(NEWEST)]
 }
 
-/// The id of a post in feeds. It does not change when the post's URL does, so that readers do not
-/// show the post again.
+/// The id of a post in feeds. The id stays the same when the post's URL changes, so that readers do
+/// not show the post again.
 fn id(post: &BlogPost, site_url: &str) -> String {
     format!("{site_url}/blog/{}", post.slug)
 }
@@ -78,11 +78,11 @@ pub fn json(content: &Content, site_url: &str) -> Document {
 
 /// The maximum number of URLs in a sitemap, according to the sitemap protocol.
 pub(crate) const MAX_PAGES: usize = 50_000;
-/// The maximum length of a URL in a sitemap, according to the same protocol.
+/// The maximum length of a URL in a sitemap, according to the sitemap protocol.
 const MAX_URL: usize = 2_047;
 
-/// `/sitemap.xml`: the pages of the site. Leaves out apps and posts with URLs of other sites, and
-/// anything beyond the limits of the protocol or [`MAX_BYTES`].
+/// `/sitemap.xml`: the pages of the site. Leaves out apps and posts whose URLs are on other sites,
+/// and all pages beyond the limits of the protocol or [`MAX_BYTES`].
 pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let below = format!("{site_url}/");
     let lists = ["/docs", "/blog", "/apps"].map(|path| (format!("{site_url}{path}"), None));

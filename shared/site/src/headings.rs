@@ -1,9 +1,9 @@
-//! The ids of headings, for links to them.
+//! The ids of headings, to which links can point.
 
 use std::collections::{HashMap, HashSet};
 
-/// The ids of a document's headings: the words of each in lower case, joined by hyphens, as on
-/// GitHub, with a number if the id is taken.
+/// The ids of a document's headings: the words of each heading in lower case, joined by hyphens, as
+/// on GitHub. A number is added if the id is taken.
 #[derive(Debug, Default)]
 pub struct HeadingIds {
     taken: HashSet<String>,

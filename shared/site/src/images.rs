@@ -13,17 +13,17 @@ use crate::markdown::{OPTIONS, replaced};
 pub struct Reference {
     /// The destination, without the escapes of Markdown.
     pub destination: String,
-    /// The range of the destination: in the picture or link itself, or in the definition it refers
-    /// to.
+    /// The range of the destination: in the picture or link itself, or in the definition that it
+    /// refers to.
     pub range: Range<usize>,
-    /// Where the picture or the link begins.
+    /// The start of the picture or the link.
     pub start: usize,
     /// The first 200 characters of a picture's description; `None` for a link.
     pub alt: Option<String>,
 }
 
-/// How much of a description is kept, in characters. Pictures can be nested, and each description
-/// contains the descriptions of the pictures within.
+/// The number of characters kept of a description. The limit is necessary because pictures can be
+/// nested, and each description contains the descriptions of the pictures within it.
 const MAX_ALT: usize = 200;
 
 /// An open picture or link.
@@ -31,7 +31,7 @@ struct Open {
     reference: Reference,
     /// Whether the destination is inline, not in a reference definition.
     is_inline: bool,
-    /// Where the content parsed so far ends.
+    /// The end of the content parsed so far.
     inner: usize,
     /// The text of the content parsed so far.
     words: String,
@@ -59,7 +59,8 @@ pub fn references(text: &str) -> Vec<Reference> {
     found
 }
 
-/// Extends the content of the innermost open picture or link to `end`, and its text by `part`.
+/// Extends the content of the innermost open picture or link to `end`, and appends `part` to its
+/// text.
 fn within(open: &mut [Open], end: usize, part: &str) {
     if let Some(last) = open.last_mut() {
         last.inner = last.inner.max(end);
@@ -98,8 +99,9 @@ impl Open {
     }
 }
 
-/// The range of the destination after the byte offset `place`: from one angle bracket to the other,
-/// both included, or up to white space, an unmatched closing parenthesis or the end of the text.
+/// The range of the destination after the byte offset `place`. A destination in angle brackets
+/// includes both brackets; any other destination ends before white space, an unmatched closing
+/// parenthesis or the end of the text.
 fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     let start = place + text.get(place..)?.find(|character: char| !character.is_whitespace())?;
     let rest = &text[start..];
@@ -120,15 +122,15 @@ fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     Some(start..text.len()).filter(|_| !is_bracketed)
 }
 
-/// Replaces the destinations in these ranges. A range may occur twice, as references can share a
-/// definition.
+/// Replaces the destinations in these ranges. A range may occur twice, because several references
+/// can share a definition.
 pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     changes.dedup_by_key(|(range, _)| range.start);
     replaced(text, changes)
 }
 
-/// The Markdown with absolute URLs for the site's own images, for readers outside its pages.
+/// The Markdown with absolute URLs for the site's own images, for readers outside the site's pages.
 pub fn absolute(text: &str, site_url: &str) -> String {
     if !text.contains(PATH) {
         return text.to_owned();
@@ -137,14 +139,14 @@ pub fn absolute(text: &str, site_url: &str) -> String {
     redirected(text, own.map(|reference| (reference.range, format!("{site_url}{}", reference.destination))).collect())
 }
 
-/// The HTML of a post with the sizes of the site's own images, so that nothing moves while they
-/// load, and with their paths below `root`, the path of the site.
+/// The HTML of a post in which the site's own images have sizes, so that nothing moves while they
+/// load, and have paths below `root`, the path of the site.
 pub(crate) fn placed(html: &str, root: &str) -> String {
     let mut parts = html.split("=\"/images/");
     let mut placed = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let name = part.split_once('"').and_then(|(name, _)| name.parse::<ImageName>().ok());
-        // Where markup is shown as text, `<` is escaped, so only real elements match.
+        // In markup that is shown as text, `<` is escaped, so only real elements match.
         match name {
             Some(ImageName { width, height, .. }) if placed.ends_with("<img src") => {
                 placed.truncate(placed.len() - "src".len());

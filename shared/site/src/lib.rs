@@ -1,7 +1,7 @@
 //! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
 //!
 //! Every document is a pure function of its arguments, such as the published content and the site's
-//! URL, so its `ETag` changes only with them or with this program.
+//! URL. Its `ETag` therefore changes only with the arguments or with this program.
 
 #![warn(missing_docs)]
 
@@ -23,16 +23,16 @@ use model::content::{MAX_POSTS, ShownContent};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
-/// The names of the documents at paths of one segment, except `openapi.json`, which has its own
-/// operation.
+/// The names of the documents whose path has one segment, except `openapi.json`, which has a
+/// separate operation.
 pub const NAMES: [&str; 12] =
     ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
 /// The only one of these documents that is paginated.
 pub const PAGED: &str = "blog";
-/// The only one of these documents with the texts of posts.
+/// The only one of these documents that contains the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
-/// The document at a path of one segment if it does not depend on the content, otherwise `None`.
+/// The document with this name if it does not depend on the content, otherwise `None`.
 pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
     match name {
         "icon.svg" => Some(Document::from_release("image/svg+xml", look::ICON)),
@@ -42,10 +42,11 @@ pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
     }
 }
 
-/// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
+/// Renders a document from the content and the URL of the site. All URLs of the content must be
+/// absolute.
 pub type Renderer = fn(&ShownContent, &str) -> Document;
 
-/// The renderer of the document at a path of one segment if it depends on the content, otherwise
+/// The renderer of the document with this name if the document depends on the content, otherwise
 /// `None`. [`fixed`] has the others.
 pub fn renderer(name: &str) -> Option<Renderer> {
     match name {
@@ -62,7 +63,7 @@ pub fn renderer(name: &str) -> Option<Renderer> {
     }
 }
 
-/// The maximum number of posts in the document at a path of one segment.
+/// The maximum number of posts in the document with this name.
 pub fn max_posts(name: &str) -> usize {
     match name {
         "apps" => 0,

@@ -1,4 +1,4 @@
-//! The common appearance of all pages: content, documentation, gateway and console, and the pages
+//! The common appearance of all pages: content, documentation, gateway, console, and the pages
 //! behind links in emails.
 
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub fn style_version() -> &'static str {
     &VERSION
 }
 
-/// The version of a file: the beginning of its content's digest.
+/// The version of a file: the beginning of the digest of its content.
 pub fn version(content: &str) -> String {
     Digest::of(content).as_str().chars().take(12).collect()
 }

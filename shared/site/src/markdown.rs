@@ -1,5 +1,5 @@
-//! Renders the Markdown of posts: as HTML without scripts, frames or pictures from other hosts, and
-//! as part of a longer Markdown text.
+//! Renders the Markdown of posts, either as HTML without scripts, frames or pictures from other
+//! hosts, or as part of a longer Markdown text.
 
 use std::ops::Range;
 
@@ -14,16 +14,17 @@ pub const OPTIONS: Options =
 
 /// The start of the element around a table, which scrolls if the table is wide.
 pub const TABLE_START: &str = "<section class=\"scroll\" tabindex=\"0\" aria-label=\"Table\">";
-/// The end of that element.
+/// The end of the element around a table.
 pub const TABLE_END: &str = "</section>";
 
-/// The link of a heading to itself.
+/// The link with which a heading refers to itself.
 pub fn anchor(id: &str) -> String {
     format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>")
 }
 
 /// Renders the text of a post below a heading with its title. HTML in the text is shown as text. A
-/// picture on another host becomes a link to it, because pages load nothing from other hosts.
+/// picture on another host becomes a link to the picture, because pages do not load anything from
+/// other hosts.
 pub fn html(text: &str, title: &str) -> String {
     let mut writer = Writer::default();
     for event in Parser::new_ext(text, OPTIONS) {
@@ -36,7 +37,7 @@ pub fn html(text: &str, title: &str) -> String {
     rendered
 }
 
-/// Where a heading begins among the events, and its text.
+/// The position of a heading among the events, and its text.
 struct Heading {
     start: usize,
     text: String,
@@ -50,9 +51,9 @@ struct Writer<'a> {
     /// The first heading, if nothing precedes it: the range of its events, and its text.
     first: Option<(Range<usize>, String)>,
     ids: HeadingIds,
-    /// For each open link or picture, how it was opened.
+    /// The kind of each open link or picture.
     open: Vec<OpenTag>,
-    /// How many of them are links.
+    /// The number of open links.
     open_links: usize,
 }
 
@@ -60,7 +61,8 @@ struct Writer<'a> {
 enum OpenTag {
     Link,
     Picture,
-    /// Neither, because its URL is not allowed or it is within another link.
+    /// Neither a link nor a picture, because the URL is not allowed or the element is within
+    /// another link.
     Nothing,
 }
 
@@ -142,8 +144,9 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Places each heading one level below the one that contains it. Screen readers announce levels, so
-/// the post's title is the only heading of the first level, and levels are never skipped.
+/// Sets the level of each heading to one below the level of the heading that contains it. Screen
+/// readers announce levels, so the post's title is the only heading of the first level, and levels
+/// are never skipped.
 fn level_headings(events: &mut [Event]) {
     let mut above: Vec<HeadingLevel> = Vec::new();
     for event in events {
@@ -180,9 +183,9 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
-/// The text of a post as part of a longer Markdown text, below a heading of the second level: its
-/// headings are two levels lower, it does not contain HTML, and its last code block is closed, so
-/// that the text after it is not affected.
+/// The text of a post as part of a longer Markdown text, below a heading of the second level.
+/// Headings are two levels lower, HTML is escaped, and the last code block is closed, so that the
+/// text after the post is not affected.
 pub fn embedded(text: &str) -> String {
     let text = without_html(text);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
@@ -194,7 +197,8 @@ pub fn embedded(text: &str) -> String {
                 let lowered = lower(lower(level)) as usize - level as usize;
                 changes.push((range.start..range.start, "#".repeat(lowered)));
             }
-            // An underlined heading cannot have the third level, so it becomes one with `#`.
+            // An underlined heading cannot have the third level, so it is rewritten as one with
+            // `#`.
             Event::Start(Tag::Heading { level, .. }) => {
                 let lines: Vec<&str> = source.trim_end().lines().collect();
                 let words = lines[..lines.len().saturating_sub(1)].join(" ");
@@ -212,12 +216,12 @@ pub fn embedded(text: &str) -> String {
     result
 }
 
-/// How often a text is searched for HTML.
+/// The maximum number of times that a text is searched for HTML.
 const MAX_SEARCHES: usize = 8;
 
-/// Escapes the HTML in the Markdown. As long as an unclosed element is not escaped, the parser also
-/// takes the text after it for HTML, so the text is parsed again until nothing changes. If that
-/// takes too long, as it can with a malicious text, every `<` is escaped, even in code.
+/// Escapes the HTML in the Markdown. While an unclosed element is not escaped, the parser also
+/// treats the text after it as HTML, so the text is parsed again until nothing changes. If parsing
+/// takes too many attempts, as it can with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_SEARCHES {
@@ -233,7 +237,7 @@ fn without_html(text: &str) -> String {
     text.replace('<', "&lt;")
 }
 
-/// Replaces ranges of the text, which must be in order. A range that overlaps an earlier one is
+/// Replaces ranges of the text, which must be in order. A range that overlaps an earlier range is
 /// left as it is.
 pub(crate) fn replaced(text: &str, changes: impl IntoIterator<Item = (Range<usize>, String)>) -> String {
     let (mut result, mut kept) = (String::with_capacity(text.len()), 0);
@@ -247,7 +251,7 @@ pub(crate) fn replaced(text: &str, changes: impl IntoIterator<Item = (Range<usiz
     result
 }
 
-/// The fence that would close a code block, if its last line does not.
+/// The fence that would close a code block; `None` if the block's last line closes it.
 fn unclosed(block: &str) -> Option<String> {
     let mark = block.chars().next()?;
     let fence: String = block.chars().take_while(|character| *character == mark).collect();
@@ -301,8 +305,8 @@ mod tests {
         }
     }
 
-    /// Each part could cost as much as all parts before it. Together, they take a second; the limit
-    /// is far higher, because other processes may be running.
+    /// Parsing each part could cost as much as parsing all parts before it. Rendering all of them
+    /// takes about a second; the limit is much higher, because other processes may be running.
     #[test]
     fn a_post_that_repeats_itself_takes_bounded_work() {
         for part in ["# a\n", "a\n=\n", "<b>", "![a", "[a](#", "[![a](/x)](/y)\n", "<!--\n\n", "> # a\n\n", "`", "* ", "[a]: x\n", "|-|\n"]

@@ -11,10 +11,11 @@ use tar::{Builder, EntryType, Header};
 const NAME: &str = "gatelet-site";
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The program; by default, it fetches from the site it was downloaded from.
+/// The program; by default, it fetches from the site from which it was downloaded.
 const PROGRAM: &str = include_str!("cli.mjs");
 
-/// The package for a site: a compressed archive. Its bytes depend only on the site's URL.
+/// The package of a site, as a compressed archive. The bytes of the archive depend only on the
+/// site's URL.
 pub fn archive(site_url: &str) -> Result<Vec<u8>, Error> {
     let manifest = json!({
         "name": NAME,

@@ -1,5 +1,5 @@
-//! Pages about the content. They work without scripts, load only the site's stylesheet, icon and
-//! pictures, and show all times in UTC.
+//! Pages about the content. The pages work without scripts, load only the site's stylesheet, icon
+//! and pictures, and show all times in UTC.
 
 use model::content::image::ImageName;
 use model::content::{App, BlogPost, Content, ShownContent, Site};
@@ -9,18 +9,19 @@ use crate::escape::markup;
 use crate::look::style_version;
 use crate::{images, markdown};
 
-/// The content security policy of these pages: a stylesheet and pictures of the site, no scripts.
+/// The content security policy of these pages, which allows a stylesheet and pictures of the site,
+/// but no scripts.
 pub const POLICY: &str =
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The logo, as in the layout of the gateway's pages.
+/// The logo, which is also in the layout of the gateway's pages.
 const LOGO: &str = "<svg viewBox=\"0 0 24 24\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2.5\" stroke-linecap=\"square\" \
     aria-hidden=\"true\"><path d=\"M4 21V11a8 8 0 0 1 16 0v10M9 21v-9M15 21v-9\"/></svg>";
 
 /// The entries of the navigation: labels and paths.
 const NAVIGATION: [(&str, &str); 3] = [("Blog", "/blog"), ("Apps", "/apps"), ("Docs", "/docs")];
 
-/// The parts of a page that differ from page to page.
+/// The parts in which pages differ.
 struct Page<'a> {
     title: &'a str,
     description: &'a str,
@@ -32,13 +33,13 @@ struct Page<'a> {
     here: &'a str,
     /// The path of the image for previews of links, if there is one.
     picture: Option<&'a str>,
-    /// More markup for the `head` element, after the metadata.
+    /// Additional markup for the `head` element, after the metadata.
     head: String,
     /// The main part, as HTML.
     main: String,
 }
 
-/// The path of the site's URL without a trailing slash. Pages refer to each other by paths, so that
+/// The path in the site's URL, without a trailing slash. Links between pages are paths, so that
 /// they also work under other names of the same host.
 fn root(site_url: &str) -> &str {
     let host = site_url.split_once("://").map_or(site_url, |(_, host)| host);
@@ -101,7 +102,8 @@ fn time(published_at: &str) -> String {
     format!("<time datetime=\"{}\">{}</time>", markup(published_at), markup(&shown))
 }
 
-/// A list of links, each with a title and a text (HTML), or the text `nothing` if there are none.
+/// A list of links, each with a title and a text in HTML; if there are no links, the text
+/// `nothing`.
 fn cards(lines: impl Iterator<Item = (String, String, String)>, nothing: &str) -> String {
     let items: Vec<String> = lines
         .map(|(url, title, text)| {
@@ -131,7 +133,8 @@ fn blog_path(number: usize) -> String {
     if number <= 1 { "/blog".to_owned() } else { format!("/blog?page={number}") }
 }
 
-/// `/blog`, `/blog?page=2`, …: the posts, newest first; [`POSTS`] on each page but the last.
+/// `/blog`, `/blog?page=2`, …: the posts, newest first; every page except the last one has
+/// [`POSTS`] posts.
 pub fn blog(shown: &ShownContent, site_url: &str) -> Document {
     let (root, content) = (root(site_url), &shown.content);
     let (number, count) = (shown.skipped / POSTS + 1, shown.total.div_ceil(POSTS).max(1));
@@ -157,7 +160,7 @@ pub fn blog(shown: &ShownContent, site_url: &str) -> Document {
     .document(&content.site, site_url)
 }
 
-/// The links between the pages of a list; empty if there is only one.
+/// The links between the pages of a list; empty if there is only one page.
 fn pages(number: usize, count: usize, newer: Option<String>, older: Option<String>) -> String {
     if count == 1 {
         return String::new();
@@ -184,10 +187,10 @@ pub fn apps(content: &Content, site_url: &str) -> Document {
     .document(&content.site, site_url)
 }
 
-/// How many posts `/docs` shows.
+/// The number of posts on the page `/docs`.
 pub(crate) const RECENT: usize = 5;
 
-/// `/docs`: what the site has for people and for programs.
+/// `/docs`: the documentation for people and the documents for programs.
 pub fn docs(content: &Content, site_url: &str) -> Document {
     let (site, root) = (&content.site, markup(root(site_url)));
     let recent = &content.blog_posts[..content.blog_posts.len().min(RECENT)];
@@ -217,7 +220,7 @@ pub fn docs(content: &Content, site_url: &str) -> Document {
     .document(site, site_url)
 }
 
-/// `/apps/{app_id}`: the page of an app; `front` is the site with the pictures of its pages.
+/// `/apps/{app_id}`: the page of an app; `front` is the site, with the pictures of its pages.
 pub fn app(front: &Content, app: &App, site_url: &str) -> Document {
     let path = format!("/apps/{}", app.id);
     let own = format!("{site_url}{path}");

@@ -1,4 +1,4 @@
-//! Documents of a site with hostile texts.
+//! Tests of documents with hostile texts.
 
 use model::content::{App, BlogPost, Content, MAX_BYTES, Site};
 
@@ -103,7 +103,7 @@ fn texts_beyond_the_limit_are_left_out_and_counted() {
     let mut content = content();
     content.blog_posts = (0..4).map(|number| BlogPost { slug: format!("p{number}"), ..content.blog_posts[1].clone() }).collect();
     content.texts = content.blog_posts.iter().map(|post| (post.slug.clone(), "word ".repeat(300_000))).collect();
-    // The store reads no texts beyond the limit, but counts all posts.
+    // The store does not read texts beyond the limit, but counts all posts.
     let full = text::llms_full(&ShownContent { total: 1000, ..ShownContent::all(content) }, SITE).body;
     assert!(full.len() <= MAX_BYTES, "{}", full.len());
     let end = format!("the 998 oldest posts. {SITE}/api/v1/blog-posts?offset=2 lists them.\n");

@@ -45,12 +45,12 @@ fn date(post: &BlogPost) -> &str {
     post.published_at.get(..10).unwrap_or(&post.published_at)
 }
 
-/// Room for the note about omitted posts, in bytes.
+/// The space reserved for the note about omitted posts, in bytes.
 const NOTE_ROOM: usize = 1024;
 
-/// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
+/// The posts as a section with links to their Markdown texts; `others` is the number of bytes in
 /// the rest of the document. If there is not enough room for all posts, the last link leads to a
-/// list of the omitted ones.
+/// list of the omitted posts.
 fn posts(shown: &ShownContent, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
@@ -103,7 +103,7 @@ pub fn index(shown: &ShownContent, site_url: &str) -> Document {
     Document::from_content(MARKDOWN, start + &posts + &end)
 }
 
-/// A post in Markdown: its title, its URL, its time and its text.
+/// A post in Markdown: title, URL, time and text.
 fn whole(post: &BlogPost, text: &str, level: &str) -> String {
     format!("{level} {}\n\n{}, {}\n\n", markdown(&post.title), post.url, post.published_at) + text
 }
@@ -116,8 +116,8 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
     Document::from_content(MARKDOWN, whole(post, text.trim(), "#").trim_end().to_owned() + "\n")
 }
 
-/// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
-/// oldest are omitted, and the last line says how many, and where to find them.
+/// `/llms-full.txt`: the site with the texts of its posts, newest first. If the texts are too long,
+/// the oldest posts are omitted, and the last line says how many they are and where to find them.
 pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     let content = &shown.content;
     let mut body = head(content) + &apps(content);
@@ -139,15 +139,16 @@ pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     Document::from_content(PLAIN, body)
 }
 
-/// `/robots.txt` (RFC 9309). If it cannot be fetched, crawlers must stay away from the whole site,
-/// so it does not depend on the table.
+/// `/robots.txt` (RFC 9309). If this file cannot be fetched, crawlers must stay away from the whole
+/// site, so it does not depend on the table.
 pub(crate) fn robots(site_url: &str) -> Document {
     let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
     Document::from_release(PLAIN, rules)
 }
 
-/// `/.well-known/security.txt` (RFC 9116): where to report vulnerabilities. `Canonical` is left out
-/// if the site's URL is not `https`, because the RFC permits only such URLs in this field.
+/// `/.well-known/security.txt` (RFC 9116): the contact for reporting vulnerabilities. `Canonical`
+/// is left out if the site's URL is not `https`, because the RFC permits only such URLs in this
+/// field.
 pub fn security(contact: &SecurityContact, site_url: &str) -> Document {
     let mut lines = String::new();
     for address in &contact.contacts {

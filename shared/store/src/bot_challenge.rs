@@ -1,14 +1,14 @@
 //! Counters for usual rates, and solved bot challenges. A project may require bot challenges while
-//! a usual rate is exceeded.
+//! requests exceed a usual rate.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | counter of a usual rate | as for [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
-//! A request beyond the usual rate is suspicious, but not refused. So the counters are read before
-//! a request is processed, and the request is counted while it is. Spending a challenge is a
-//! conditional write, so only the first attempt succeeds.
+//! A request beyond the usual rate is suspicious, but not refused. The counters are therefore read
+//! before a request is processed, and the request is counted while it is processed. Spending a
+//! challenge is a conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ use wire::id::ProjectId;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::table::{Error, Key, Store, Write, is_made};
 
-/// The time limit for counting a request. If counting is too slow or fails, some tallies may lack
-/// the request.
+/// The time limit for counting a request. If counting takes longer or fails, the request may be
+/// missing from some tallies.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {
     /// Reads the tallies of these counters in one round trip, together with the window of `limit`
-    /// if it is set; the caller then counts the request in that window.
+    /// if it is set. The caller then counts the request in that window.
     pub async fn tallies(
         &self,
         project: &ProjectId,
@@ -44,8 +44,8 @@ impl Store {
         Ok((counters.into_iter().map(tally).collect(), window))
     }
 
-    /// Counts one request in every tally that has room. Gives up silently after half a second;
-    /// errors are only logged.
+    /// Counts one request in every tally that is not full. Gives up silently after half a second,
+    /// and only logs errors.
     pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
         let Ok(counted) = tokio::time::timeout(TIMEOUT, join_all(counts)).await else { return };
@@ -54,8 +54,8 @@ impl Store {
         }
     }
 
-    /// Spends a challenge; `false` if it had already been spent. The item may be deleted at
-    /// `forgotten_at`; by then the challenge must have expired by every instance's clock.
+    /// Spends a challenge; `false` if the challenge had already been spent. The item may be deleted
+    /// at `forgotten_at`, by which time the challenge must have expired by every instance's clock.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
         is_made(self.write_unrecorded(spend).await)

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | a tool's sign-in | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
+//! | a tool's sign-in | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record a device's poll; 2 to decide and 2 to fetch, both in transactions |
 //! | user code | `CLI#<P>#<digest of the user code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
 //!
 //! Deciding, taking over the anonymous user and fetching the session are conditional writes, so
@@ -18,7 +18,7 @@ use wire::id::ProjectId;
 use crate::code::redeem_at;
 use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 
-/// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
+/// How long a sign-in is kept after its expiry, so that the tool can learn of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
 /// The condition that a sign-in awaits a decision: it exists, is undecided and has not expired at
@@ -39,8 +39,8 @@ pub fn decide(project: &ProjectId, login: &Digest, decision: Decision, now: Time
     waiting(project, login, "SET d.decision = :decision REMOVE d.anonymous", now).entity(":decision", &decision)
 }
 
-/// Detaches the anonymous session from a sign-in that awaits a decision; the condition fails if it
-/// has no anonymous session.
+/// Detaches the anonymous session from a sign-in that awaits a decision; the condition fails if the
+/// sign-in has no anonymous session.
 pub fn detach(project: &ProjectId, login: &Digest, now: Timestamp) -> Write {
     waiting(project, login, "REMOVE d.anonymous", now).on(format!("{WAITS} AND attribute_exists(d.anonymous)"))
 }
@@ -66,7 +66,7 @@ impl Store {
         self.write_unrecorded(create.expires(after(sign_in.expires_at, MEMORY))).await
     }
 
-    /// Stores a new sign-in that can also be found by a typed code.
+    /// Stores a new sign-in that can also be found by a code that the user types.
     pub async fn begin_device_sign_in(
         &self,
         project: &ProjectId,
@@ -79,7 +79,7 @@ impl Store {
         self.transact_unrecorded(vec![create, typed]).await
     }
 
-    /// The digest of the login code that belongs to this user code; `None` if the user code is
+    /// The digest of the login code that corresponds to this user code; `None` if the user code is
     /// unknown. The caller must check whether the sign-in has expired.
     pub async fn login_of_user_code(&self, project: &ProjectId, user_code: &UserCode) -> Result<Option<Digest>, Error> {
         self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()

@@ -9,11 +9,12 @@
 //! | code of an authenticator app during setup | `C#<P>#authenticator#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
 //!
 //! A code is stored under its nonce, the 39 characters that nobody types. All guesses at the six
-//! typed characters therefore hit the same item: one update counts the attempt and returns the
-//! code, right or wrong. The item holds the digest of the whole code, which is compared in constant
-//! time. Others may see the link with an invitation's code, so its attempts are counted per caller;
-//! otherwise, a stranger could use up the invited person's attempts. Only attempts at existing
-//! codes are counted; for invitations, `CodeAccess` first checks that the code exists.
+//! typed characters therefore access the same item: one update counts the attempt and returns the
+//! code, whether or not the guess is right. The item holds the digest of the whole code, which is
+//! compared in constant time. People other than the invited person may see the link with an
+//! invitation's code, so attempts at the code are counted per caller. Otherwise, a stranger could
+//! use up the invited person's attempts. Only attempts at existing codes are counted; for
+//! invitations, `CodeAccess` first checks that the code exists.
 
 use jiff::Timestamp;
 use model::code::{Code, CodeRefusal, Purpose, StoredCode};
@@ -74,8 +75,8 @@ pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) ->
     Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
-/// Completes a sign-in that awaits its second factor, and removes the provider account to add and
-/// the provider's tokens from the item. Only one of several concurrent attempts succeeds.
+/// Completes a sign-in that awaits its second factor. The provider account to add and the
+/// provider's tokens are removed from the item. Only one of several concurrent attempts succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
     redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach, d.new_tokens")
 }
@@ -93,14 +94,14 @@ pub fn redeem_enrolment(project: &ProjectId, code: &Code) -> Write {
 
 impl Store {
     /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Never
-    /// base a decision on this, because reading the entity does not count as an attempt.
+    /// base a decision on this entity, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }
 
-    /// The first of these projects with a code under this nonce, even if the typed part of the code
-    /// is wrong. Costs one unit for each project. As with [`Self::code_of_nonce`], never base a
-    /// decision on it.
+    /// The first of these projects that has a code under this nonce, even if the typed part of the
+    /// code is wrong. The search costs one unit for each project. As with [`Self::code_of_nonce`],
+    /// never base a decision on the result.
     pub async fn project_of_code(&self, projects: &[ProjectId], purpose: Purpose, code: &Code) -> Result<Option<ProjectId>, Error> {
         for some in projects.chunks(BATCH) {
             let key = |project: &ProjectId| code_key(project, purpose.name(), code);
@@ -138,10 +139,10 @@ impl Store {
         Ok(Enrolment::check(stored, attempts, now))
     }
 
-    /// Counts an attempt separately for each caller, because several may know the nonce and must
-    /// not use up each other's attempts. Returns the stored entity if the code is right, and the
-    /// caller's number of attempts. The attempt is counted even if the code does not exist, so
-    /// check that first; otherwise made-up codes would create items.
+    /// Counts an attempt separately for each caller, because several callers may know the nonce and
+    /// must not use up each other's attempts. Returns the stored entity if the code is right, and
+    /// the caller's number of attempts. The attempt is counted even if the code does not exist, so
+    /// check first that it exists; otherwise, made-up codes would create items.
     pub(crate) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,

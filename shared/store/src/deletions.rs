@@ -1,10 +1,11 @@
-//! Notes of deletions that may outlast their requests, for a worker to complete.
+//! Notes about deletions that may take longer than their requests, so that a worker can complete
+//! the deletions.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | note of a deletion | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write one, 2 in a transaction; 1 unit to read about 20 |
 //!
-//! Deletions are rare enough to share one partition. A small team or user is deleted in one
+//! All deletions share one partition, because they are rare. A small team or user is deleted in one
 //! transaction, without a note.
 
 use jiff::Timestamp;
@@ -21,7 +22,7 @@ const PK: &str = "ENDINGS";
 pub enum DeletionTarget {
     /// A project.
     Project {
-        /// When the project was created.
+        /// The time when the project was created.
         #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
         since: Timestamp,
     },
@@ -37,7 +38,7 @@ pub enum DeletionTarget {
     },
 }
 
-/// A deletion that has begun and may be incomplete.
+/// A deletion that has started and may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingDeletion {
     /// The project, or the project of the team or user.
@@ -53,8 +54,8 @@ fn project_note_key(project: &ProjectId) -> Key {
     Key::new(PK, format!("PROJECT#{project}"))
 }
 
-/// Fails the transaction while a deleted project with this id may still have data: the worker would
-/// delete the new project's data as well.
+/// Fails the transaction while a deleted project with this id may still have data, because the
+/// worker would also delete the new project's data.
 pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
     Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
 }
@@ -69,19 +70,19 @@ impl PendingDeletion {
         }
     }
 
-    /// Writes the note, replacing an earlier one of the same deletion.
+    /// Writes the note, and replaces an earlier note of the same deletion.
     pub(crate) fn note(&self) -> Result<Write, Error> {
         Write::put(self.key(), self)
     }
 }
 
 impl Store {
-    /// All deletions with a note: begun, and not known to be complete.
+    /// All deletions that have a note: they have started, and are not known to be complete.
     pub async fn endings(&self) -> Result<Vec<PendingDeletion>, Error> {
         self.endings_from("").await
     }
 
-    /// The project's teams whose deletion has a note.
+    /// The project's teams whose deletions have a note.
     pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
         let team = |ending: &PendingDeletion| match ending.what {
@@ -108,7 +109,7 @@ impl Store {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }
 
-    /// Deletes the note of a complete deletion. The note of a later deletion is kept.
+    /// Deletes the note of a complete deletion. A note of a later deletion is kept.
     pub async fn forget_ending(&self, ending: &PendingDeletion) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
         is_made(self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await).map(drop)

@@ -5,13 +5,14 @@
 //! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units for each document created or deleted |
 //!
-//! The counts change in the transactions that create and delete documents, so a kind never has more
-//! than [`MAX_DOCUMENTS`], even with concurrent requests; this limits the length of the lists.
-//! Overrides of built-in documents are not counted: each built-in document has at most one.
+//! The transactions that create and delete documents change the counts, so a kind never has more
+//! than [`MAX_DOCUMENTS`] documents, even with concurrent requests. This limits the length of the
+//! lists. Overrides of built-in documents are not counted, because each built-in document has at
+//! most one.
 //!
-//! One query lists a kind, with or without the sources, at one unit for each 4 KB read; sending an
-//! email does not need a list. A document is replaced only if its version has not changed since it
-//! was read.
+//! One query lists the documents of a kind, with or without the sources, at one unit for each 4 KB
+//! read. Sending an email does not require listing documents. A document is replaced only if its
+//! version has not changed since it was read.
 
 use std::cmp::Ordering;
 
@@ -27,16 +28,16 @@ use wire::id::{DocumentId, ProjectId};
 use crate::project::{levels_of, replaced};
 use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, is_made, number, string};
 
-/// A document with its version. Changes are conditional on the version, which is 0 if the document
-/// is not in the table.
+/// A document with its version. Changes are conditional on the version, which is 0 for a document
+/// that is not in the table.
 #[derive(Debug, Clone)]
 pub struct DocumentRow {
     /// The document in effect.
     pub document: MailDocument,
     /// The version that was read.
     pub version: u64,
-    /// The level of the configuration that the document belongs to: the environment if the document
-    /// is older than levels.
+    /// The configuration level that the document belongs to; the environment for documents stored
+    /// before there were levels.
     pub level: Level,
     /// The branch's document, if a document of the environment overrides it.
     pub below: Option<MailDocument>,
@@ -59,7 +60,7 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
     Key::new(format!("T#{project}"), format!("COUNT#{}", prefix(kind)))
 }
 
-/// Increases the count of a kind; fails if that would exceed the maximum.
+/// Increases the count of a kind; fails if the count would exceed the maximum.
 fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
     update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count))).labelled(Label::Count)
@@ -78,14 +79,14 @@ pub struct DocumentWrite {
     pub row: DocumentRow,
     /// Whether the document is deleted.
     pub is_deletion: bool,
-    /// Whether the document counts towards the maximum; overrides of built-in ones do not.
+    /// Whether the document counts towards the maximum; overrides of built-in documents do not.
     pub is_counted: bool,
 }
 
 /// Why a configuration was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The change would exceed [`MAX_DOCUMENTS`] of a kind.
+    /// The change would create more than [`MAX_DOCUMENTS`] documents of a kind.
     #[error("a project can have at most {MAX_DOCUMENTS} each of templates, themes and drafts")]
     TooManyDocuments,
     /// The write failed.
@@ -93,7 +94,7 @@ pub enum ConfigError {
     Store(#[from] Error),
 }
 
-/// The maximum number of documents in a configuration change: the transaction also holds the
+/// The maximum number of documents in a configuration change: the transaction also contains the
 /// project, its list entry, its levels and two counts.
 pub const MAX_CHANGES: usize = MAX_WRITES - 5;
 
@@ -146,7 +147,7 @@ impl DocumentWrite {
 }
 
 impl DocumentRow {
-    /// Reads a document from its item.
+    /// Reads a document from the item that contains it.
     pub fn of(mut item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         let is_of_branch = item.get(LEVEL).and_then(|level| level.as_s().ok()).is_some_and(|level| level == BRANCH);
@@ -155,7 +156,7 @@ impl DocumentRow {
         Ok(Self { document: entity(item)?, version, level, below })
     }
 
-    /// A document not yet in the table.
+    /// A document that is not in the table yet.
     pub fn new(document: MailDocument, level: Level) -> Self {
         Self { document, version: 0, level, below: None }
     }
@@ -183,7 +184,7 @@ impl Store {
         self.get(&document_key(project, kind, id)).await?.map(DocumentRow::of).transpose()
     }
 
-    /// Whether a theme with this id exists, built-in or the project's own.
+    /// Whether a theme with this id exists, either built-in or the project's own.
     pub async fn has_theme(&self, project: &ProjectId, id: Uuid) -> Result<bool, Error> {
         Ok(id == DEFAULT_THEME || self.mail_document(project, DocumentKind::Theme, id.into()).await?.is_some())
     }
@@ -202,7 +203,7 @@ impl Store {
     }
 
     /// Replaces a project that was read at `version`, together with the levels of its configuration
-    /// and `documents`, provided that none has changed since.
+    /// and `documents`. Fails if any of these has changed since.
     pub async fn update_configuration(
         &self,
         (project, version): (&Project, u64),
@@ -222,9 +223,9 @@ impl Store {
         }
     }
 
-    /// Reads the project's own documents of a kind one by one, in the order of ids, because 200 of
-    /// them may take 50 MB in total. Those of templates and drafts include the HTML source, those
-    /// of themes do not.
+    /// Reads the project's own documents of a kind one by one, in the order of ids, because 200
+    /// documents may take 50 MB in total. Templates and drafts include their HTML source, themes do
+    /// not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self
@@ -250,7 +251,7 @@ impl Store {
         }
     }
 
-    /// Replaces a document, or overrides a built-in one if the version is 0; `Conflict` if the
+    /// Replaces a document, or overrides a built-in document if the version is 0; `Conflict` if the
     /// document has changed since it was read.
     pub async fn write_mail_document(&self, project: &ProjectId, kind: DocumentKind, row: &DocumentRow) -> Result<(), Error> {
         self.write(written(project, kind, row)?).await

@@ -1,8 +1,9 @@
 //! One DynamoDB table for all data, read by key and written conditionally.
 //!
-//! An item has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes that conditions,
-//! indexes and the TTL use. Each entity has a folder or file with its keys and access patterns;
-//! [`table`](mod@table) has the shared code: reads, and writes that succeed or fail as a whole.
+//! An item contains its key (`pk`, `sk`), the entity as a map (`d`), and the attributes used by
+//! conditions, indexes and the TTL. Each entity has a folder or file with its keys and access
+//! patterns. [`table`](mod@table) contains the shared code: reads, and writes that succeed or fail
+//! as a whole.
 //!
 //! Comments give costs in DynamoDB's read and write units; `infra/COSTS.md` explains them. Unless
 //! stated otherwise, the costs of writes exclude the indexes and the trail entry, which makes the

@@ -5,11 +5,11 @@
 //! | counter | `L#<P>#<rule>#<subject>#<window>` | `COUNT` | 1 unit to count, even if the request is refused; 2 in a transaction |
 //! | decoy for a nonexistent user | `X#<P>#<subject>` | `DECOY` | 1 unit |
 //!
-//! Counting is one conditional update, so many processes together permit no more requests than one
-//! alone would. The window is part of the key. The count of the previous window is read
-//! concurrently, and older windows are deleted by TTL. A request refused because of the previous
-//! window's count has been counted; one refused because its own window is full has not. A
-//! transaction that is refused counts nothing.
+//! Counting is one conditional update, so many processes together do not permit more requests than
+//! a single process would. The counter's key contains the window. The count of the previous window
+//! is read concurrently, and the TTL deletes older windows. A request refused because of the
+//! previous window's count has been counted; a request refused because the current window is full
+//! has not. A refused transaction does not count anything.
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refusal, Subject};
@@ -55,7 +55,7 @@ fn add_many(project: &ProjectId, counter: &Counter, count: u32) -> Write {
         .value(":ttl", integer(forgotten_at(counter).as_second()))
 }
 
-/// A counter with the previous window's count, which counting in a transaction needs.
+/// A counter with the count of the previous window, which is needed for counting in a transaction.
 #[derive(Debug, Clone)]
 pub struct Window {
     counter: Counter,
@@ -63,24 +63,24 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window whose predecessor counted no requests.
+    /// A window after one in which no requests were counted.
     pub fn alone(counter: &Counter) -> Self {
         Self { counter: counter.clone(), before: 0 }
     }
 
-    /// A window whose predecessor counted `before` requests.
+    /// A window after one in which `before` requests were counted.
     pub(crate) fn after(before: u32, counter: Counter) -> Self {
         Self { counter, before }
     }
 
-    /// Counts one request. If the limit is reached, the write or its transaction fails with
-    /// [`Error::Limited`].
+    /// Counts one request. If the limit is reached, the write, or the transaction that contains it,
+    /// fails with [`Error::Limited`].
     pub fn count(&self, project: &ProjectId) -> Write {
         with_room(add(project, &self.counter), self.quota(), self.refusal())
     }
 
-    /// Checks a count that includes the current request; [`Error::Limited`] if it exceeds the
-    /// limit.
+    /// Checks a count that includes the current request; fails with [`Error::Limited`] if the count
+    /// exceeds the limit.
     pub fn judge(&self, counted: u32) -> Result<(), Error> {
         judge(&self.counter, self.before, counted)
     }
@@ -94,20 +94,20 @@ impl Window {
     }
 }
 
-/// Checks a window with `counted` requests, including the current one, after a window with
-/// `before`; [`Error::Limited`] if the limit is exceeded.
+/// Checks a window with `counted` requests, including the current request, after a window with
+/// `before` requests; fails with [`Error::Limited`] if the limit is exceeded.
 pub fn judge(counter: &Counter, before: u32, counted: u32) -> Result<(), Error> {
     if counted <= counter.quota_after(before) { Ok(()) } else { Err(Error::Limited(counter.refusal_at(before, counted))) }
 }
 
-/// Takes back one counted request. Fails with [`Error::Conflict`] if none is counted any more.
+/// Takes back one counted request. Fails with [`Error::Conflict`] if no counted request is left.
 pub fn take_back(project: &ProjectId, counter: &Counter) -> Write {
     let write = Write::update(counter_key(project, counter), "ADD n :minus").on("n > :zero");
     write.value(":minus", integer(-1)).value(":zero", integer(0))
 }
 
-/// For a nonexistent user, takes the place of the write that counts a wrong password in the user's
-/// item. Increments a counter that is never read.
+/// For a nonexistent user, replaces the write that counts a wrong password in the user's item.
+/// Increments a counter that nothing reads.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
     let key = Key::new(format!("X#{project}#{subject}"), "DECOY");
     Write::update(key, "SET #ttl = :ttl ADD n :one")
@@ -119,14 +119,14 @@ pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> W
 /// An upper bound on the difference between two instances' clocks.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// When a counter may be deleted: once its window has ended by every instance's clock.
+/// The time when a counter may be deleted: once its window has ended by every instance's clock.
 fn forgotten_at(counter: &Counter) -> Timestamp {
     after(counter.resets_at, MARGIN)
 }
 
 impl Store {
-    /// Counts one request and returns the window's count; [`Error::Limited`] if the quota is used
-    /// up. The caller must take the previous window into account.
+    /// Counts one request and returns the window's count; fails with [`Error::Limited`] if the
+    /// quota is used up. The caller must take the previous window into account.
     pub async fn count_alone(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Error> {
         let write = with_room(add(project, counter), counter.quota(), counter.refusal_at(0, counter.quota()));
         let item = self.write_unrecorded_returning(write).await?;
@@ -141,8 +141,8 @@ impl Store {
         Ok((window.before, counted(Some(&item))))
     }
 
-    /// Counts one request; [`Error::Limited`] if the limit is reached. Costs 1 unit to write and 1
-    /// to read.
+    /// Counts one request; fails with [`Error::Limited`] if the limit is reached. Costs 1 unit to
+    /// write and 1 to read.
     pub async fn count(&self, project: &ProjectId, counter: &Counter) -> Result<(), Error> {
         let (window, counted) = futures_util::try_join!(self.window(project, counter), self.count_alone(project, counter))?;
         window.judge(counted)

@@ -1,4 +1,5 @@
-//! Three kinds of links in emails, opened in a browser without keys or a session. Each works once.
+//! Three kinds of links in emails, which people open in a browser without keys or a session. Each
+//! works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -6,12 +7,12 @@
 //! | unsubscribes from a category ([`Unsubscribe`]) | the same | `UNSUBSCRIBE` | 1 unit to write, 1 to read, 2 to mark as used |
 //! | restores an account, or locks intruders out of it ([`NotMe`]) | the same | `NOT-ME` | 2 units per KB to write with its email, 1 per 4 KB to read, 2 per KB to mark as used |
 //!
-//! Using a link also writes the user, which costs another 2 units per KB.
+//! Using a link also writes the user, which costs an additional 2 units for each KB.
 //!
-//! The key of a link does not contain the project, because browsers follow links without our
-//! headers; the code has 225 random bits and cannot be guessed. A release applies to the channel of
-//! the email address: in a new account, the address gets a new channel, so older links no longer
-//! apply to it.
+//! The key of a link does not contain the project, because browsers follow links without the
+//! service's headers. The code contains 225 random bits and cannot be guessed. A release applies to
+//! the channel of the email address. In a new account, the address gets a new channel, so older
+//! links do not apply to it.
 
 use jiff::{SignedDuration, Timestamp};
 use model::code::Code;
@@ -32,7 +33,7 @@ use crate::user;
 pub trait Purpose: Serialize + DeserializeOwned + Send {
     /// The sort key of the links' items.
     const SORT_KEY: &'static str;
-    /// How long a link works.
+    /// The time for which a link works.
     const LIFE: SignedDuration;
 }
 
@@ -77,7 +78,7 @@ pub struct Link<P> {
     /// The purpose of the link.
     #[serde(flatten)]
     pub purpose: P,
-    /// When the link stops working.
+    /// The time when the link stops working.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// Whether the link has been used.
@@ -117,7 +118,7 @@ impl Store {
     }
 
     /// Unsubscribes the user and marks the link as used; only one of several concurrent attempts
-    /// succeeds. `Conflict` if the link was already used or its user no longer exists.
+    /// succeeds. Fails with `Conflict` if the link was already used or the user no longer exists.
     pub async fn unsubscribe(&self, code: &Code, link: &Link<Unsubscribe>) -> Result<(), Error> {
         let refuse = user::set_refused(&link.project_id, link.user_id, link.purpose.category, true)?;
         self.transact([redeem::<Unsubscribe>(code), refuse]).await

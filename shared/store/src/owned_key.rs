@@ -2,8 +2,8 @@
 //! [`crate::team`]) at about 300 bytes a key.
 //!
 //! Checking a key reads the owner's item in the authentication round trip, so it costs one unit for
-//! each 4 KB of the item, without another round trip. At most once an hour for each key, it also
-//! writes the item to record the use.
+//! each 4 KB of the item, without another round trip. At most once an hour for each key, checking
+//! the key also writes the item, to record the use.
 
 use model::owned_key::{OwnedKeys, Owner};
 use wire::id::ProjectId;
@@ -49,7 +49,8 @@ impl OwnerRow {
 }
 
 impl Store {
-    /// The owner with this id; `None` if it does not exist, or is a team being deleted.
+    /// The owner with this id; `None` if the owner does not exist or is a team that is being
+    /// deleted.
     pub async fn key_owner(&self, project: &ProjectId, owner: Owner) -> Result<Option<OwnerRow>, Error> {
         Ok(match owner {
             Owner::User(id) => self.user(project, id).await?.map(|row| OwnerRow::User(Box::new(row))),

@@ -9,8 +9,8 @@
 //!
 //! A claim is written together with the user, so that two users of a project never have the same
 //! credential. Signing in does not read the claim, because the authenticator names the user. If a
-//! change removes more passkeys than its transaction can hold, some claims are left behind. They do
-//! no harm: credential ids are random, and the same user can claim them again.
+//! change removes more passkeys than its transaction can hold, some claims are left behind. These
+//! claims do no harm: credential ids are random, and the same user can claim them again.
 //!
 //! Nobody types the code of a challenge, so it is looked up by the whole code, and attempts are not
 //! counted.
@@ -41,7 +41,7 @@ pub(crate) fn passkey_claim_key(project: &ProjectId, passkey: &Passkey) -> Key {
     Key::new(format!("K#{project}#{}", Digest::from_bytes(&passkey.credential_id.0)), "CLAIM")
 }
 
-/// The passkeys added by a change, each with the write that claims it.
+/// The passkeys added by a change, each with the write that claims its credential id.
 pub(crate) fn claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Passkey, Write)>, Error> {
     let added = after.passkeys.iter().filter(|passkey| !before.passkeys.iter().any(|old| old.is_same(passkey)));
     let claim = |passkey: &Passkey| {

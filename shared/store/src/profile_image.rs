@@ -5,9 +5,9 @@
 //! | picture of a user | `U#<P>#<user>` | `IMAGE#<digest>` | up to 100 units to write (200 in a transaction with its user), 25 to read |
 //! | picture of a team or a member | `T#<P>#<team>` | `IMAGE#<digest>` | the same |
 //!
-//! A picture has its own item, so that authentication and lists of users do not read it. It is
-//! written and deleted in the transaction that changes its user, team or member. The digest is part
-//! of the key, so a made-up URL does not find anything.
+//! A picture is stored in a separate item, so that authentication and lists of users do not read
+//! it. The item is written and deleted in the transaction that changes its user, team or member.
+//! The digest is part of the key, so a made-up URL does not lead to a picture.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

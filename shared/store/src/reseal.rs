@@ -1,12 +1,12 @@
 //! Reseals values after a rotation of the deployment secret: values sealed with the previous secret
-//! are sealed with the current one, so that the previous secret can be removed. Used only by the
-//! command line, never by a Lambda function.
+//! are sealed again with the current secret, so that the previous one can be removed. Only the
+//! command line uses this module, never a Lambda function.
 //!
-//! Concurrent changes to an item are kept. Versioned items get a new version, so that a process
-//! that has read the old item does not write the old value back. Values that live for minutes, such
-//! as those in authorizations and codes, are not resealed, because they expire first; nor are
-//! cursors, which only clients have. Each item costs its share of the scan and, if one of its
-//! values is resealed, one unit for each KB.
+//! Concurrent changes to an item are preserved. Versioned items get a new version, so that a
+//! process that has read the old item does not write back the old value. Values that live for
+//! minutes, such as those in authorizations and codes, are not resealed, because they expire first.
+//! Cursors are not resealed either, because only clients have them. Each item costs its share of
+//! the scan and, if one of its values is resealed, one unit for each KB.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::seal::{SealedText, Sealer};
@@ -27,7 +27,7 @@ use crate::outbox::OutboxRow;
 use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
-/// The maximum number of attempts to reseal an item that others keep changing.
+/// The maximum number of attempts to reseal an item that other processes keep changing.
 const MAX_ATTEMPTS: u32 = 10;
 
 /// A sealed value of an entity.
@@ -40,7 +40,7 @@ struct Place {
     sealed: StoredText,
 }
 
-/// A sealed value in the form that the item has.
+/// A sealed value in the form that it has in the item.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 enum StoredText {
@@ -54,7 +54,7 @@ impl StoredText {
         sealed
     }
 
-    /// The new value in the same form.
+    /// A new value in the same form as this one.
     fn renewed(&self, sealed: SealedText) -> Self {
         match self {
             Self::Text(_) => Self::Text(sealed),
@@ -69,7 +69,8 @@ impl From<SealedText> for StoredText {
     }
 }
 
-/// The sealed codes of an outbox entry: bytes, or text in one from an earlier version.
+/// The sealed codes of an outbox entry. The codes are bytes, or text in an entry from an earlier
+/// version.
 fn places_of_entry(item: &Item) -> Result<Vec<Place>, Error> {
     let OutboxRow { project, entry, .. } = OutboxRow::of(item.clone())?;
     let stored = item.get("d").and_then(|entity| entity.as_m().ok()?.get("codes")?.as_m().ok());
@@ -87,7 +88,7 @@ fn places_of_entry(item: &Item) -> Result<Vec<Place>, Error> {
 pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
-    /// The number of values or MACs that were already made with the current secret.
+    /// The number of values or MACs made with the current secret already.
     pub current: usize,
     /// The places of values that neither secret unseals, or of MACs that match neither.
     pub lost: Vec<String>,
@@ -117,8 +118,8 @@ fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     totp.apps().enumerate().map(place).collect()
 }
 
-/// The sealed values of an item. Every kind of sealed value that is kept longer than minutes must
-/// be listed here.
+/// The sealed values of an item. Every kind of sealed value that is kept for more than a few
+/// minutes must be listed here.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed: sealed.into() };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
@@ -205,7 +206,7 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 
 impl Store {
     /// Reseals the values of an item that are sealed with the previous secret. The item may be
-    /// outdated: if it has changed, it is read again.
+    /// outdated; if it has changed, the item is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(MAX_ATTEMPTS, |attempt| {

@@ -6,9 +6,9 @@
 //! | claim of a refresh token, from earlier versions | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id |
 //! | claim from still earlier versions | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! All of these items expire by TTL when the session reaches its maximum age. A session has the
-//! digest of the whole token, which is compared in constant time; earlier versions put the digest
-//! into the claim or its key.
+//! All of these items expire by TTL when the session reaches its maximum age. A session contains
+//! the digest of the whole token, which is compared in constant time; earlier versions put the
+//! digest into the claim or the key of the claim.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::table::row::ReadPage;
 use crate::table::{CARRIED, DIGEST, Error, Item, Key, Store, Write, entity, integer, is_made, is_of_digest, string, unless_conflict};
 
-/// The session of a refresh token.
+/// The session that a refresh token belongs to, and its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenClaim {
     /// The user.
@@ -71,7 +71,8 @@ fn index_partition(project: &ProjectId, id: SessionId) -> String {
     format!("SESSION#{project}#{id}")
 }
 
-/// Writes a session with its refresh token, one of [`refresh_token::draw`]. Costs 2 units.
+/// Writes a session with its refresh token, which [`refresh_token::draw`] must have drawn. Costs 2
+/// units.
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<Write, Error> {
     let write = Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at);
     let write = write.attribute(DIGEST, string(Digest::of(token.expose_secret()).as_str()));
@@ -94,8 +95,8 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up. This does not count
-/// as the recent reauthentication required for some changes.
+/// Records that the user proved a second factor in a session by setting it up. This proof does not
+/// count as the recent reauthentication that some changes require.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -103,12 +104,12 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used
-/// after `:idle`. Does not detect that all of the user's sessions were ended together, which only
-/// the user's item shows.
+/// after `:idle`. The condition does not detect that all of the user's sessions were ended
+/// together, which only the user's item shows.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its
-/// maximum idle time. The caller must also check the credential epoch, which rises when all
+/// maximum idle time. The caller must also check the credential epoch, which increases when all
 /// sessions are ended.
 pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> Write {
     let idle_since = Session::idle_since(&project.config.sessions, now);
@@ -132,12 +133,12 @@ impl Store {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
 
-    /// Records the use of a session at `now`. Returns the session; `None` if it does not exist, has
-    /// reached its maximum age, or has not been used since `idle_since`. The caller must check with
-    /// [`Session::is_live`] whether the user has ended all sessions.
+    /// Records the use of a session at `now`. Returns the session; `None` if the session does not
+    /// exist, has reached its maximum age, or has not been used since `idle_since`. The caller must
+    /// check with [`Session::is_live`] whether the user has ended all sessions.
     ///
-    /// This is one conditional write, so a concurrently deleted session is either used before its
-    /// deletion or not at all. Costs 1 unit.
+    /// This is one conditional write, so a session that is deleted concurrently is either used
+    /// before its deletion or not at all. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -153,22 +154,22 @@ impl Store {
         unless_conflict(update.send_returning(&self.client, &self.table).await)?.map(entity).transpose()
     }
 
-    /// Records where a session was used, if the session exists. Call this only for live sessions:
-    /// the places of a user's sessions count as known, so a stolen token of an ended session must
-    /// not add one. Costs 1 unit.
+    /// Records the place where a session was used, if the session exists. Call this only for live
+    /// sessions: the places of a user's sessions count as known, so a stolen token of an ended
+    /// session must not add a place. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         is_made(self.write_unrecorded(update.on("attribute_exists(pk)")).await).map(drop)
     }
 
-    /// Ends one session, recording it as `event`; `false` if the session does not exist.
+    /// Ends one session and records this as `event`; `false` if the session does not exist.
     pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId, event: Event) -> Result<bool, Error> {
         let end = Write::delete(session_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([event]);
         is_made(self.write(end).await)
     }
 
-    /// Up to `limit` sessions of a user that `keep` accepts, newest first, from `start` or the
-    /// newest session. Costs one unit for each 4 KB read.
+    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting with `start` or
+    /// the newest session. Costs one unit for each 4 KB read.
     pub async fn sessions(
         &self,
         project: &ProjectId,
@@ -204,9 +205,9 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session by the session's id; `None` if the session has been deleted. A session
-    /// that began a moment ago may be missing. Costs half a unit, and up to two more for a session
-    /// from an earlier version.
+    /// The user of the session with this id; `None` if the session has been deleted. A session that
+    /// began a moment ago may be missing. Costs half a unit, and up to two more for a session from
+    /// an earlier version.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let user_of = |key: &Key| UserId::parse(key.pk.rsplit('#').next()?).ok();
         let found = self.of_session("gsi2", project, id).await?;
@@ -232,8 +233,8 @@ impl Store {
         Ok(self.query_page(query).await?.0)
     }
 
-    /// The session that a refresh token belongs to, live or not. Costs one unit, and another if a
-    /// token from an earlier version has no claim.
+    /// The session that a refresh token belongs to, live or not. Costs one unit, and a second one
+    /// if a token from an earlier version does not have a claim.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
         let found = self.get(&token_key(project, token)).await?;
         if let Some((user_id, session_id)) = refresh_token::session_in(token) {

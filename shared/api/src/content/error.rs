@@ -1,7 +1,7 @@
 //! The errors of the content API: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
-//! A handler returns the bare [`Problem`]. The layer around it writes the body with
-//! [`Problem::answer`]: only the layer knows the URL of the site with the documentation of the
+//! A handler returns the bare [`Problem`]. The layer around the handler writes the body with
+//! [`Problem::answer`], because only the layer knows the URL of the site that documents the
 //! problem.
 
 use std::borrow::Cow;
@@ -29,7 +29,7 @@ pub enum Problem {
     /// Like [`Self::RouteNotFound`], but points out the likely mistake in the path.
     #[error("There is nothing at this path.")]
     Misspelt(PathSlip),
-    /// 405: the path exists, but not with this method.
+    /// 405: the path exists, but does not support this method.
     #[error("This path does not support that method.")]
     MethodNotAllowed,
     /// 500: the service failed; the log has the cause.
@@ -38,10 +38,10 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Every code once, for the documentation.
+    /// One problem per code, for the documentation.
     pub const ALL: [Self; 5] = [Self::AppNotFound, Self::PostNotFound, Self::RouteNotFound, Self::MethodNotAllowed, Self::InternalError];
 
-    /// The code on the wire.
+    /// The value of `code` in the body.
     pub fn code(self) -> &'static str {
         match self {
             Self::AppNotFound => "app_not_found",
@@ -52,7 +52,7 @@ impl Problem {
         }
     }
 
-    /// What the caller can do about it.
+    /// Advice for the caller: what to do about the problem.
     pub fn hint(self) -> Cow<'static, str> {
         let hint = match self {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
@@ -75,8 +75,9 @@ impl Problem {
         }
     }
 
-    /// The response, with a link to the documentation of the codes on the site at `site_url`. A 405
-    /// has the header `Allow`: all paths of the content API have the methods GET and HEAD.
+    /// The response with the body; `documentation_url` links to the documentation of the codes on
+    /// the site at `site_url`. A 405 has the header `Allow`: every path of the content API supports
+    /// GET and HEAD.
     pub fn answer(self, site_url: &str) -> Response {
         let error = json!({
             "code": self.code(),
@@ -91,8 +92,9 @@ impl Problem {
         response
     }
 
-    /// Derives a problem from the status of a response that has none. Such responses come from the
-    /// router, or replace a response that could not be serialized. `None` for any other status.
+    /// The problem that corresponds to the status of a response that carries no problem. Such a
+    /// response comes from the router, or replaces a response that could not be serialized. Returns
+    /// `None` for a status that does not correspond to a problem.
     pub(crate) fn from_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),
@@ -112,7 +114,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// Logs the missing or invalid setting; the caller learns only of an internal error.
+/// Logs the missing or invalid setting; the caller only sees an internal error.
 impl From<environment::Error> for Problem {
     fn from(error: environment::Error) -> Self {
         tracing::error!(%error, "a setting is missing or invalid");
@@ -120,7 +122,7 @@ impl From<environment::Error> for Problem {
     }
 }
 
-/// Logs the failure of the store; the caller learns only of an internal error.
+/// Logs the storage error; the caller only sees an internal error.
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
         tracing::error!(%error, "the content cannot be read");

@@ -43,7 +43,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     response
 }
 
-/// The response if a handler panics.
+/// The response when a handler panics.
 pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!("an operation panicked");
     Problem::InternalError.into_response()
@@ -78,7 +78,7 @@ async fn with_validator(response: Response, wanted: &Validators, site_url: &str)
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // Set here, because the response to HEAD states the length without having a body.
+    // The length is set here because the response to HEAD has this header, but no body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
@@ -97,7 +97,7 @@ struct Validators {
     /// The validators in `If-None-Match`, if the request has that header; repeated headers form one
     /// list (RFC 9110 §5.3).
     tags: Option<String>,
-    /// The time in `If-Modified-Since`; `None` if it is absent or malformed.
+    /// The time in `If-Modified-Since`; `None` if the header is absent or malformed.
     since: Option<Timestamp>,
 }
 
@@ -110,8 +110,8 @@ impl Validators {
         Self { tags, since: headers.get(header::IF_MODIFIED_SINCE).and_then(time) }
     }
 
-    /// Whether the caller's cached response is current. The time counts only without
-    /// `If-None-Match` (RFC 9110 §13.1.3).
+    /// Whether the caller's cached response is current. The time is compared only if
+    /// `If-None-Match` is absent (RFC 9110 §13.1.3).
     fn is_current(&self, etag: &str, modified: Option<&HeaderValue>) -> bool {
         match &self.tags {
             Some(tags) => names(tags, etag),
@@ -131,8 +131,8 @@ fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching any status other than 200 and 304: an error may be fixed at any moment, for
-/// example by publishing the missing app.
+/// Forbids caching a response whose status is not 200 or 304: an error may be fixed at any moment,
+/// for example by publishing the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

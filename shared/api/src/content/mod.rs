@@ -1,8 +1,8 @@
 //! Code shared by the operations of the content API, whose responses are public and cacheable.
 //!
-//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`LinkedResponse`], if the response has
-//! links) or, if it serves a document, `Result<ServedDocument, Problem>`. The [`layer()`] around it
-//! writes errors, validators, cache rules and the headers of CORS.
+//! A handler returns `Result<Json<Data<T>>, Problem>`, or `Result<ServedDocument, Problem>` if it
+//! serves a document. A response with links is wrapped in [`LinkedResponse`]. The [`layer()`]
+//! around it writes errors, validators, cache rules and the headers of CORS.
 
 pub mod error;
 pub mod headed;
@@ -22,7 +22,7 @@ pub use crate::content::served::ServedDocument;
 /// The body of a successful response: its only field contains the result of the operation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
-    // Inlined, because a reference by name would refer to `Vec` if `T` is a list.
+    // Inlined, because a schema reference by name would point to `Vec` if `T` is a list.
     #[schema(inline)]
     #[expect(missing_docs, reason = "a description would wrap the inlined schema")]
     pub data: T,

@@ -14,14 +14,14 @@ use utoipa::ToSchema;
 use crate::content::error::Problem;
 use crate::http::describe::{Describe, Description, SchemaParts};
 
-/// The parameters of a path.
+/// Path parameters that name a resource.
 pub trait NamedResource {
-    /// The problem if there is nothing with this name.
+    /// The problem if no resource has this name.
     const PROBLEM: Problem;
 }
 
-/// The parameters of a path. Names are never rejected as malformed: a name that is not UTF-8, for
-/// example, is just not found.
+/// The parsed parameters of a path. Names are never rejected as malformed: a name that is not
+/// UTF-8, for example, is just not found.
 #[derive(Debug)]
 pub struct ContentPath<T>(pub T);
 
@@ -44,27 +44,28 @@ impl<T: ToSchema> Describe for ContentPath<T> {
 pub trait NumberParameter: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
-    /// The smallest number that makes a difference compared with leaving the parameter out.
+    /// The smallest number that changes the response; leaving the parameter out covers any smaller
+    /// one.
     const MIN: usize;
     /// The last segment of the path, without a query.
     const PATH: &'static str;
 }
 
-/// The number in the query of a request. Queries of public content are never an error; unknown
-/// parameters are ignored.
+/// The number in the query of a request. An invalid query is not an error for public content, and
+/// unknown parameters are ignored.
 #[derive(Debug)]
 pub enum ContentNumber<T> {
     /// The number; `None` if the query does not have the parameter.
     Canonical(Option<usize>, PhantomData<T>),
-    /// The parameter is not written the way our links write it: for example, it is not a number,
-    /// appears twice or has leading zeros. A cache keeps each of these endless variants separately,
-    /// so the answer must not read the table: redirect to the path without a query.
+    /// The parameter is not written as in our links: for example, it is not a number, appears twice
+    /// or has leading zeros. A cache stores each of the countless variants separately, so do not
+    /// read the table for them: redirect to the path without a query.
     Other,
 }
 
 impl<T: NumberParameter> ContentNumber<T> {
-    /// The number, or the redirect to the path without a query. The redirect is relative: the site
-    /// may be shown below a path, and at several addresses.
+    /// The number, or the redirect to the path without a query. The redirect is relative because
+    /// the site may be served below a path, and at several addresses.
     pub fn canonical(self) -> Result<Option<usize>, Redirect> {
         match self {
             Self::Canonical(number, _) => Ok(number),

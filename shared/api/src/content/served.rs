@@ -41,7 +41,7 @@ impl ServedDocument {
     }
 }
 
-/// The cache rule of a document that may be reused for this many seconds.
+/// The cache rule of a document that may be reused for `max_age` seconds.
 fn reusable(max_age: u32) -> String {
     format!("public, max-age={max_age}")
 }
@@ -77,7 +77,7 @@ impl IntoResponse for ServedDocument {
     }
 }
 
-/// The media types of the operation's documents are in its route.
+/// The operation's route lists the media types of its documents.
 impl Describe for ServedDocument {
     fn describe(_: &mut Description) {}
 }

@@ -1,16 +1,17 @@
-//! The answers of an operation, as its route declares them.
+//! The responses of an operation, as declared by its route.
 
 use errors::ErrorCode;
 
-/// The maximum number of error groups that a route has.
+/// The maximum number of error groups per route.
 const GROUPS: usize = 3;
 
-/// The answers of an operation, except those common to its interface.
+/// The responses of an operation, except those common to its interface.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
-    /// The media types of the documents that the operation answers with, as in the API document.
+    /// The media types of the documents that the operation responds with, as listed in the API
+    /// document.
     pub media: &'static [&'static str],
-    /// Whether answers take a minimum time, which hides whether accounts exist.
+    /// Whether responses take a minimum time, so that they do not reveal whether an account exists.
     pub hides_accounts: bool,
     /// Codes of the operation's own errors.
     pub(super) errors: [&'static [ErrorCode]; GROUPS],

@@ -1,8 +1,8 @@
 //! The caller's IP address, and the caller's location if the deployment's distribution reports it.
 //!
-//! Behind the distribution, the address comes from `CloudFront-Viewer-Address`. Otherwise it comes
-//! from the connection (gateway) or from API Gateway's context (Lambda), never from
-//! `X-Forwarded-For`, which anyone can set.
+//! Behind the distribution, the address comes from `CloudFront-Viewer-Address`. Without a
+//! distribution, it comes from the connection (gateway) or from API Gateway's context (Lambda),
+//! never from `X-Forwarded-For`, which anyone can set.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -20,11 +20,12 @@ use subtle::ConstantTimeEq;
 use crate::http::describe::{Describe, Description};
 use crate::product::header_family::header;
 
-/// The longest accepted name of a place, in bytes: places are stored with each session. The longest
-/// name of a city has about 60.
+/// The maximum length of a place name, in bytes: names are stored with each session. The longest
+/// city name has about 60 bytes.
 const MAX_NAME: usize = 100;
 
-/// The IP address of the connection's other end. The runner adds it to the request's extensions.
+/// The IP address of the connection's peer. The runner adds this address to the request's
+/// extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -34,8 +35,9 @@ impl Default for PeerAddress {
     }
 }
 
-/// An extension that marks requests that the service's own pages for users make within the process.
-/// They need no client key. Requests from outside cannot carry it.
+/// A request extension that marks requests made within the process by the service's own pages for
+/// users. Such requests do not need a client key. Requests from outside cannot carry this
+/// extension.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnPage;
 
@@ -71,8 +73,8 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
-/// The headers from which the place of a request is read, beginning with the proof that the others
-/// can be trusted.
+/// The headers that say where a request came from; the first one proves that the others can be
+/// trusted.
 pub const PLACE_HEADERS: [&str; 8] = [
     "x-origin-secret",
     "cloudfront-viewer-address",
@@ -134,7 +136,7 @@ mod tests {
 
     const PEER: &str = "198.51.100.1";
 
-    /// The place of a request with these headers, directly from `PEER`.
+    /// The place of a request with these headers that comes directly from `PEER`.
     fn seen(app: &App, headers: &[(&str, &str)]) -> Place {
         let builder = headers.iter().fold(Request::builder(), |builder, (name, value)| builder.header(*name, *value));
         let mut parts = builder.body(()).expect("a request").into_parts().0;

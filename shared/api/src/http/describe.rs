@@ -1,5 +1,5 @@
-//! What the types of a handler's arguments and result say about its operation, for the API document
-//! and the contract tests. None of this is linked into a Lambda.
+//! Descriptions of operations, derived from the types of their handlers' arguments and results. The
+//! API document and the contract tests use these descriptions. No Lambda contains this code.
 
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
@@ -25,14 +25,15 @@ impl SchemaParts {
     }
 }
 
-/// What a handler's types say about its operation.
+/// The description of an operation, derived from its handler's types.
 #[derive(Clone, Default)]
 pub struct Description {
     /// The minimum access level; absent if the operation requires no access.
     pub level: Option<Level>,
-    /// Whether a client's reads with the operation are counted ([`model::limit::Limit::Read`]).
+    /// Whether the operation counts what clients read ([`model::limit::Limit::Read`]).
     pub counts_reads: bool,
-    /// Whether the operation parses path, query or body by a schema, and can therefore reject them.
+    /// Whether the operation parses the path, query or body with a schema, and can therefore reject
+    /// the request.
     pub reads_input: bool,
     /// The path parameters.
     pub path: Option<SchemaParts>,
@@ -47,15 +48,15 @@ pub struct Description {
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,
-    /// Whether a successful response has the version of the resource as its `ETag`.
+    /// Whether a successful response contains the resource's version as its `ETag`.
     pub has_version: bool,
-    /// Whether the operation evaluates `If-Match`, and can therefore fail its precondition.
+    /// Whether the operation evaluates `If-Match`, so that the precondition can fail.
     pub takes_version: bool,
 }
 
 /// The type of a handler's argument or result.
 pub trait Describe {
-    /// Adds what the type says about the operation.
+    /// Adds the type's part to the description.
     fn describe(description: &mut Description);
 }
 

@@ -1,4 +1,4 @@
-//! Requests from the events of API Gateway.
+//! Converts the events of API Gateway to requests.
 
 use http::header::HOST;
 use http::uri::PathAndQuery;
@@ -9,11 +9,11 @@ use lambda_http::request::LambdaRequest;
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// The request of an event, and whether its query is valid in a [`http::Uri`], which permits more
-/// than RFC 3986; an invalid query is left out of the request.
+/// than RFC 3986. An invalid query is left out of the request.
 ///
-/// The runtime builds a URI from the client's input. If it cannot, it panics, which would end the
-/// instance. So the runtime gets neither an invalid query nor the client's host and scheme, which
-/// operations never take from the URI.
+/// The runtime builds a URI from the client's input. If the URI is invalid, the runtime panics,
+/// which would end the instance. The runtime is therefore given neither an invalid query nor the
+/// client's host and scheme, which operations never take from the URI.
 pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request, bool)> {
     let mut event = serde_json::from_slice(event)?;
     let (mut is_valid, mut own) = (true, HeaderMap::new());
@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// The event of an operation with a change.
+    /// Parses a sample event to which `change` has been applied.
     fn changed(change: impl FnOnce(&mut serde_json::Value)) -> (lambda_http::Request, bool) {
         let mut event = serde_json::from_str(include_str!("../../../../events/users/me-read.json")).expect("an event");
         change(&mut event);

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A response with status 200, one item per line, and a link to the next page.
 #[derive(Debug, Clone)]
 pub struct JsonLines<T> {
-    /// The items of the page.
+    /// The items on the page.
     pub items: Vec<T>,
     /// Path and query of the next page, for the header `Link` (RFC 8288); absent on the last page.
     pub next: Option<String>,

@@ -29,7 +29,7 @@ use crate::http::router::{wrap_agents, wrap_content, wrap_pages, wrap_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
-/// API (RFC 6797). Subdomains are excluded, because others may own them.
+/// API (RFC 6797). Subdomains are excluded because they may belong to someone else.
 const TRANSPORT_SECURITY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Runs the Lambda of an operation of the product API: builds the app at a cold start, then handles
@@ -86,8 +86,8 @@ fn run_public(route: Route, methods: MethodRouter<App>, layered: AddLayers) -> R
     run_router(route.name, App::without_secret, build)
 }
 
-/// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
-/// [`App::without_secret`]). Fails if a setting in the environment is missing or invalid.
+/// Runs a router as the Lambda `name`, with the app built from the environment ([`App::from_env`]
+/// or [`App::without_secret`]). Fails if a setting in the environment is missing or invalid.
 pub fn run_router(
     name: &'static str,
     app: impl FnOnce() -> Result<App, environment::Error>,
@@ -106,8 +106,8 @@ pub fn run_router(
     })
 }
 
-/// Answers a request to the operation of this name, in the invocation with this id. An invalid
-/// query has been replaced by an empty one.
+/// Responds to a request to the operation `name` in the invocation `invocation`. If `is_valid` is
+/// false, the request's query was invalid and has been left out.
 async fn answer(
     (name, invocation): (&'static str, &str),
     app: &App,
@@ -123,7 +123,7 @@ async fn answer(
         (false, false) => not_encoded(),
         (false, true) => router.oneshot(request).await?,
     };
-    // The header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
+    // This header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
     // machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
@@ -132,8 +132,8 @@ async fn answer(
     Ok(Answer::read(answer).await)
 }
 
-/// The response to a request sent to API Gateway's own host, which bypasses the distribution. It
-/// does not read the table.
+/// The response to a request sent directly to API Gateway's host, which bypasses the distribution.
+/// The table is not read for this response.
 fn direct(app: &App) -> Response<axum::body::Body> {
     (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
 }
@@ -143,10 +143,11 @@ fn not_encoded() -> Response<axum::body::Body> {
     (StatusCode::BAD_REQUEST, "The query has characters that must be percent-encoded (RFC 3986, section 3.4).\n").into_response()
 }
 
-/// A response as the runtime sends it: text if it is UTF-8, otherwise base64.
+/// A response in the form that the runtime sends: the body is text if it is UTF-8, otherwise
+/// base64.
 ///
-/// The runtime's own conversion of bodies would link the tables of every other character encoding
-/// into every function.
+/// The runtime's conversion of bodies would link the tables of all other character encodings into
+/// every function.
 struct Answer(Response<lambda_http::Body>);
 
 impl Answer {
@@ -179,15 +180,15 @@ impl Answer {
     }
 }
 
-/// The facts about a request for the log.
+/// The facts about a request that the log needs.
 fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> RequestFacts {
     let request_id = request.extensions().get().cloned();
     RequestFacts::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
-/// Copies what API Gateway knows about a request to its extensions, where the layers look for it:
-/// the IP address of the connection's other end (perhaps the distribution's) and the request's id.
-/// Resolves the version in the path.
+/// Copies what API Gateway knows about a request to the request's extensions, where the layers look
+/// for it: the id of the request and the IP address of the connection's peer, which may be the
+/// distribution. Also resolves the version in the path.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let (address, request_id) = match request.request_context_ref() {
         Some(context @ RequestContext::ApiGatewayV2(of)) => {

@@ -2,10 +2,10 @@
 //! including its metrics.
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
-//! so metrics need neither an API call nor an agent. The line names the operation instead of the
-//! path. From the request, it contains only the method and the project's id: no IP address, other
-//! header, body or query. A deployment without `GATELET_STAGE` writes the same line without
-//! metrics.
+//! so metrics need neither an API call nor an agent. The line contains the operation's name instead
+//! of the path. Of the request, the line contains only the method and the project's id. It contains
+//! no IP address, header, body or query. A deployment without `GATELET_STAGE` writes the same line
+//! without metrics.
 //!
 //! | metric | unit | dimensions |
 //! |---|---|---|
@@ -36,10 +36,11 @@ use crate::product::header_family;
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Gatelet";
 
-/// The most verbose level ever logged: beyond it, libraries would log what they send.
+/// The most verbose level that is ever logged: at more verbose levels, libraries log the data they
+/// send.
 pub const MAX_LEVEL: LevelFilter = LevelFilter::INFO;
 
-/// A subscriber that writes events as lines of JSON. Lambda adds the time to each.
+/// A subscriber that writes events as lines of JSON. Lambda adds the time to each line.
 pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
@@ -52,16 +53,17 @@ where
 /// `error`, `warn` or `info` (the default).
 pub fn init() {
     let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MAX_LEVEL).min(MAX_LEVEL);
-    // Fails only if there already is a subscriber, which is never the case in a function.
+    // This fails only if there already is a subscriber, which is never the case in a function.
     let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
-    // Only the location of a panic is logged, because its message may contain data of the request.
+    // Only the location of a panic is logged, because the panic's message may contain data of the
+    // request.
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "a function panicked");
     }));
 }
 
-/// The facts about a request before the response.
+/// The facts about a request that are known before the response.
 pub struct RequestFacts {
     operation: &'static str,
     since: Instant,
@@ -74,7 +76,7 @@ pub struct RequestFacts {
 }
 
 impl RequestFacts {
-    /// Starts the clock of a request. `invocation` is the id that Lambda itself logs.
+    /// Starts measuring the duration of a request. `invocation` is the id that Lambda itself logs.
     pub fn new(
         operation: &'static str,
         method: &http::Method,
@@ -125,21 +127,21 @@ impl RequestFacts {
     }
 }
 
-/// The project that a request claims, proved or not; a malformed id stays out of the log.
+/// The project that a request names, proved or not; a malformed id is not logged.
 fn project(headers: &HeaderMap) -> Option<ProjectId> {
     header_family::header(headers, "project-id").ok().flatten().and_then(|id| ProjectId::parse(id).ok())
 }
 
 /// Writes the metric for the age of the oldest due email; the age is zero if no email is due.
-/// Writes nothing without a stage.
+/// Writes nothing if the deployment has no stage.
 pub fn oldest_due_mail(app: &App, age: Duration) {
     if app.settings.stage.is_some() {
         write(&Value::Object(metrics_of(app, None, &[("OldestDueMailAge", "Seconds", json!(age.as_secs()))])));
     }
 }
 
-/// Writes the metric for a sign that somebody changed an audit trail. Writes nothing without a
-/// stage.
+/// Writes the metric for a sign that someone changed an audit trail. Writes nothing if the
+/// deployment has no stage.
 pub fn suspect_trail(app: &App) {
     if app.settings.stage.is_some() {
         write(&Value::Object(suspect_trail_line(app)));
@@ -150,7 +152,7 @@ fn suspect_trail_line(app: &App) -> Map<String, Value> {
     metrics_of(app, None, &[("SuspectTrails", "Count", json!(1))])
 }
 
-/// The metrics of a line: their definitions and values; empty without a stage.
+/// The definitions and values of a line's metrics; empty if the deployment has no stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };

@@ -1,4 +1,4 @@
-//! The HTTP side of an operation: its route, its description, and how it runs as a Lambda.
+//! The HTTP side of operations: routes, descriptions, and the Lambda runner.
 
 pub mod answer;
 pub mod client;

@@ -1,7 +1,7 @@
-//! What an operation's function needs that other functions do not.
+//! Resources that only some operations' functions need.
 
-/// Something that only some functions get: an attacker who breaks into a function finds only what
-/// its operation needs.
+/// A resource that only some functions get, so that an attacker who breaks into a function finds
+/// only what its operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Keys derived from the deployment secret.
@@ -9,15 +9,16 @@ pub enum Need {
     /// Calls to OAuth providers: the secrets of the deployment's own clients, and a longer time
     /// limit.
     Providers,
-    /// Reading the bucket with the images of the content.
+    /// Read access to the bucket that contains the content's images.
     Images,
-    /// Knowing whether the deployment has the console (`GATELET_CONSOLE`).
+    /// The setting that says whether the deployment has the console (`GATELET_CONSOLE`).
     Console,
     /// A whole core, to hash passwords. By default, Argon2 takes 19 MiB and all the CPU it can get.
     /// A function's CPU and price are both proportional to its memory, so with enough memory for a
     /// whole core, a hash takes a fraction of the time at about the same cost.
     Hashing,
-    /// A whole core, for other work that would take many seconds on part of one.
+    /// A whole core, for work other than hashing that would take many seconds on a fraction of a
+    /// core.
     WholeCore,
 }
 
@@ -29,7 +30,7 @@ impl Need {
     }
 }
 
-/// A set of needs that constants can compose.
+/// A set of needs that can be composed in constants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs(u8);
 
@@ -61,7 +62,7 @@ impl Needs {
         Self(self.0 & !need.bit())
     }
 
-    /// Whether the set has a need.
+    /// Whether the set contains a need.
     pub const fn has(self, need: Need) -> bool {
         self.0 & need.bit() != 0
     }

@@ -1,8 +1,8 @@
 //! The router of a Lambda that has one operation.
 //!
-//! API Gateway matches routes against the decoded path, the router against the path as sent, which
-//! may not match any route. If a path has only GET, API Gateway passes requests with any method to
-//! the function.
+//! API Gateway matches routes against the decoded path. The router matches them against the path as
+//! sent, which may not match any route. If a path supports only GET, API Gateway passes requests
+//! with any method to the function.
 
 use axum::Router;
 use axum::extract::Request;
@@ -20,7 +20,7 @@ use crate::http::verb::Verb;
 use crate::pages;
 use crate::product::preflight;
 
-/// How an interface answers requests that its operation does not accept.
+/// How an interface responds to requests that its operation does not accept.
 #[derive(Clone, Copy)]
 pub(super) struct Others {
     no_route: fn() -> Response,
@@ -55,7 +55,7 @@ pub(super) fn operation_router(app: &App, route: Route, methods: MethodRouter<Ap
     with_fallbacks(Router::new().route(route.path, methods), no_route, wrong_method)
 }
 
-/// Adds the answers to requests whose path or method does not match a route.
+/// Adds the responses to requests whose path or method does not match a route.
 pub fn with_fallbacks(router: Router<App>, no_route: Router, wrong_method: Router) -> Router<App> {
     router.fallback_service(no_route).method_not_allowed_fallback(move |request: Request| {
         let wrong_method = wrong_method.clone();

@@ -24,27 +24,28 @@ pub struct Route {
     pub path: &'static str,
     /// The interface that the operation belongs to.
     pub interface: Interface,
-    /// One line for the API document.
+    /// The operation's summary in the API document: one line.
     pub summary: &'static str,
-    /// Whose access tokens the operation accepts, if it has a limit.
+    /// Whose access tokens the operation accepts if it has a rate limit.
     pub admission: Admission,
     /// How the operation treats the body.
     pub body: BodyRule,
-    /// What the operation's function needs that other functions do not.
+    /// The resources that the operation's function needs.
     pub needs: Needs,
-    /// The rate limit that requests count against; `None` for no limit. By default, GET has none
-    /// and all others have [`Limit::Write`].
+    /// The rate limit that requests count against; `None` for no limit. By default, a GET has no
+    /// limit, and all other methods have [`Limit::Write`].
     pub limit: Option<Limit>,
     /// What the operation does with the table.
     pub table: Table,
-    /// The answers, except those common to the interface.
+    /// The responses, except those common to the interface.
     pub answer: Answer,
-    /// The operations that a page calls within the process; its function may do whatever they may.
+    /// The operations that a page calls within the process; the page's function gets the
+    /// permissions of all these operations.
     pub calls: &'static [Self],
 }
 
 /// Whose access tokens an operation with a rate limit accepts. Operations without a rate limit
-/// accept all of them.
+/// accept the access tokens of all users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
     /// Tokens of users who are not restricted, in sessions that do not owe a second factor.
@@ -66,8 +67,8 @@ pub enum BodyRule {
     /// Like `Lenient`, but the API document describes the body as a form (RFC 6749 §3.1 and §3.2).
     Form,
     /// Like `Form`, but the operation's errors also have the form of RFC 6749 §5.2, which every
-    /// OAuth client understands: for the token endpoint and the device authorization endpoint (RFC
-    /// 8628 §3.1).
+    /// OAuth client understands. For the token endpoint and the device authorization endpoint of
+    /// RFC 8628 §3.1.
     OauthForm,
     /// The body is not read, whatever its media type; for operations called by an HTML form.
     Ignored,
@@ -134,13 +135,13 @@ impl Route {
         Self::new(name, Verb::Delete, path)
     }
 
-    /// Sets the operation's line in the API document.
+    /// Sets the operation's summary in the API document.
     pub const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// For a page that calls these operations within the process. They have limits and leave traces
-    /// in the trail themselves.
+    /// Marks a page that calls these operations within the process. The called operations have rate
+    /// limits and write trail entries themselves.
     pub const fn page(self, calls: &'static [Self]) -> Self {
         let mut needs = self.needs;
         let mut others = calls;
@@ -151,24 +152,25 @@ impl Route {
             .leaves_no_trail("the operations that a page calls are recorded themselves")
     }
 
-    /// For an operation of the content API, which reads only the public content.
+    /// Marks an operation of the content API, which reads only the public content.
     pub const fn content(self) -> Self {
         Self { interface: Interface::Content, ..self.without_secret().partitions(&[content::PARTITION]) }
     }
 
-    /// For an operation that agents call, which reads only the public content.
+    /// Marks an operation that agents call and that reads only the public content.
     pub const fn for_agents(self) -> Self {
         Self { interface: Interface::Agents, ..self.content().writes_nothing() }
     }
 
-    /// For operations without a key derived from the deployment secret. Their functions do not get
-    /// the secret, so an attacker who breaks into one does not get it either. These functions
-    /// cannot verify access tokens, and therefore ignore them.
+    /// Marks an operation that does not need a key derived from the deployment secret. The
+    /// operation's function does not get the secret, so an attacker who breaks into the function
+    /// does not get the secret either. The function cannot verify access tokens, and therefore
+    /// ignores them.
     pub const fn without_secret(self) -> Self {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }
 
-    /// Adds what the operation's function needs that other functions do not.
+    /// Adds needs of the operation's function.
     pub const fn needs(self, needs: &[Need]) -> Self {
         Self { needs: self.needs.with_all(needs), ..self }
     }
@@ -178,7 +180,7 @@ impl Route {
         Self { table: Table { partitions, ..self.table }, ..self }
     }
 
-    /// Sets the actions on the table that the operation itself needs.
+    /// Sets the operation's own actions on the table.
     pub const fn table(self, actions: &'static [TableAction]) -> Self {
         Self { table: Table { actions, ..self.table }, ..self }
     }
@@ -193,8 +195,9 @@ impl Route {
         Self { answer: Answer { problems, ..self.answer }, ..self }
     }
 
-    /// Sets the media types of the operation's documents. Alongside JSON, the other types are
-    /// written as ranges (`text/*`): generated clients parse answers as the first type they know.
+    /// Sets the media types of the operation's documents. If there is also JSON, the API document
+    /// lists the other types as ranges (`text/*`), because generated clients parse a response as
+    /// the first type that they know.
     pub const fn media(self, media: &'static [&'static str]) -> Self {
         Self { answer: Answer { media, ..self.answer }, ..self }
     }
@@ -204,18 +207,18 @@ impl Route {
         self.answer.codes()
     }
 
-    /// Sets the rate limit, instead of the default: [`Limit::Write`], or none for a GET.
+    /// Replaces the default rate limit, which is [`Limit::Write`], or no limit for a GET.
     pub const fn limit(self, limit: Limit) -> Self {
         Self { limit: Some(limit), ..self }
     }
 
-    /// For an operation that is not a GET but writes nothing, and therefore has no rate limit
+    /// Marks an operation that is not a GET but writes nothing. The operation has no rate limit
     /// unless [`Self::limit`] follows.
     pub const fn writes_nothing(self) -> Self {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
 
-    /// For an operation whose writes need not be recorded; `reason` says why.
+    /// Marks an operation whose writes need not be recorded, and gives the reason.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
         Self { table: Table { trail: Trail::Nothing(reason), ..self.table }, ..self }
     }
@@ -225,20 +228,20 @@ impl Route {
         Self { admission, ..self }
     }
 
-    /// For operations whose responses must not reveal whether an account exists, not even by their
-    /// timing.
+    /// Marks an operation whose responses must not reveal whether an account exists, not even by
+    /// their timing.
     pub const fn hides_accounts(self) -> Self {
         Self { answer: Answer { hides_accounts: true, ..self.answer }, ..self }
     }
 
-    /// Records the operation's changes in the trail, for a GET that changes something.
+    /// Marks a GET that changes something, so that the trail records its changes.
     pub const fn leaves_trail(self) -> Self {
         Self { table: Table { trail: Trail::Entry, ..self.table }, ..self }
     }
 
-    /// What the function's role may do to the table: the operation's own actions, the actions for
-    /// counting requests, reading the counts and writing the trail, and whatever the operations may
-    /// do that it calls.
+    /// The actions on the table that the function's role allows: the operation's own actions, those
+    /// of the operations that it calls, and those for counting requests, reading the counts and
+    /// writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = if self.limit.is_some_and(Limit::is_in_table) { &[TableAction::GetItem, TableAction::UpdateItem][..] } else { &[] };
         let telling = (self.table.trail == Trail::Entry).then_some(TableAction::PutItem);
@@ -254,19 +257,19 @@ impl Route {
         Self { body, ..self }
     }
 
-    /// Sets the items fetched in the authentication round trip; `Access` then contains them.
+    /// Sets the items fetched in the authentication round trip and then available in `Access`.
     pub const fn reads(self, reads: &'static [NamedItem]) -> Self {
         Self { table: Table { reads, ..self.table }, ..self }
     }
 
-    /// Whether the operation hashes passwords, sends codes, or is called by agents (responses to
-    /// agents are not cached). Such a route has its own throttle in API Gateway, so a flood of
-    /// requests costs little and leaves the rest of the API usable.
+    /// Whether the operation hashes passwords, sends codes, or is called by agents, whose responses
+    /// are not cached. Such a route has its own throttle in API Gateway, so a flood of requests
+    /// costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.needs.has(Need::Hashing) || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
-    /// Whether the operation renews sessions; floods of other requests must not prevent that.
+    /// Whether the operation renews sessions, which floods of other requests must not prevent.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
     }

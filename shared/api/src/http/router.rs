@@ -12,7 +12,7 @@ use crate::http::interface::Interface;
 use crate::http::route::Route;
 use crate::{content, pages, product, rpc};
 
-/// Visits the operations of an area. The gateway, the fallback function, the deployment template,
+/// A visitor of an area's operations. The gateway, the fallback function, the deployment template,
 /// the API document and the contract tests are visitors.
 pub trait Register {
     /// Visits one operation.
@@ -70,7 +70,7 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
     }
 }
 
-// The route is added last, which makes it outermost: the layers need its properties, and
+// The route is added last, as the outermost layer: the layers need its properties, and
 // authentication needs its rate limit.
 
 /// A method router behind the layer of the public content.
@@ -87,13 +87,13 @@ pub(super) fn wrap_product(app: &App, route: Route, methods: MethodRouter<App>) 
     methods.layer(Extension(route))
 }
 
-/// A method router behind the layer of agents.
+/// A method router behind the layer for agents.
 pub(super) fn wrap_agents(_: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(rpc::layer::panicked)).layer(from_fn(rpc::layer));
     methods.layer(Extension(route))
 }
 
-/// A method router behind the layer of pages.
+/// A method router behind the layer for pages.
 pub(super) fn wrap_pages(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {
     let layer = from_fn_with_state(app.clone(), pages::layer);
     let methods: MethodRouter<App> = methods.layer(CatchPanicLayer::custom(pages::layer::panicked)).layer(layer);

@@ -1,10 +1,10 @@
-//! What an operation does with the table: its role's actions and partitions, the items its requests
-//! name, and its entry in the trail.
+//! How an operation uses the table: the actions and partitions of its role, the items that its
+//! requests name, and its trail entry.
 
 use crypto::webauthn::client_data::Ceremony;
 use model::document::DocumentKind;
 
-/// What an operation does with the table.
+/// How an operation uses the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
     /// The actions of the operation itself; [`Route::actions`](super::Route::actions) adds the
@@ -69,7 +69,7 @@ pub enum Trail {
     Nothing(&'static str),
 }
 
-/// Why a GET adds nothing to the trail.
+/// The reason why a GET adds nothing to the trail.
 pub const READS: &str = "it reads";
 
 /// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes and

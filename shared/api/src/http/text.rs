@@ -48,8 +48,8 @@ impl Page {
     }
 }
 
-/// The content security policy. It permits the page's own style (by its digest), inline images, and
-/// forms to the same origin, but no scripts.
+/// The content security policy. The policy permits the page's own style (by its digest), inline
+/// images, and forms to the same origin, but not scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'sha256-hjfnAdbct1iPjcFzjpW/P7w99NLvnBwP38yowADR02E='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",

@@ -3,9 +3,9 @@
 use axum::routing::MethodFilter;
 use strum::IntoStaticStr;
 
-/// The methods of operations. GET implies HEAD, and every path has OPTIONS. Unlike `http::Method`,
-/// this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is attached to every
-/// request.
+/// The methods of operations. GET implies HEAD, and every path supports OPTIONS. Unlike
+/// `http::Method`, this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is
+/// attached to every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub enum Verb {

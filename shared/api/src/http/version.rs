@@ -2,7 +2,7 @@
 //!
 //! The runners rewrite the path before it is matched, so each operation has a single path. API
 //! Gateway also has a single route for both paths, with the version as a parameter
-//! ([`gateway_path`]). A path with any other version reaches the function, but does not match its
+//! ([`gateway_path`]). A path with a different version reaches the function, but does not match its
 //! operation.
 
 use http::Uri;

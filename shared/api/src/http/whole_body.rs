@@ -1,19 +1,19 @@
 //! Reads the body of a request into one buffer.
 //!
-//! Frames are not collected: every chunk is a frame, even a single byte. It takes many times the
+//! Frames are not kept: every chunk is a frame, even a single byte. A frame takes many times the
 //! memory of its data, and keeps the connection's read buffer allocated.
 
 use axum::body::{Body, HttpBody as _};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 
-/// How much of an encoding's name an error repeats, in characters.
+/// The maximum number of characters of an encoding's name that an error repeats.
 const MAX_NAME: usize = 40;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// The body is larger than permitted, or its announced length is.
+    /// The body, or its announced length, exceeds the limit.
     TooLarge,
     /// The connection failed, or the client was too slow.
     EndedEarly,
@@ -56,7 +56,8 @@ mod tests {
 
     use super::*;
 
-    /// A body without a length that arrives in frames, and fails after them if `fails`.
+    /// A body that arrives in these frames without an announced length, and fails after the last
+    /// frame if `fails` is set.
     fn frames(frames: &[&'static str], fails: bool) -> Body {
         let frames: Vec<_> = frames.iter().map(|frame| Ok(Bytes::from_static(frame.as_bytes()))).collect();
         let end = fails.then(|| Err(Error::from(ErrorKind::ConnectionReset)));

@@ -1,4 +1,4 @@
-//! The layer around every page: it reads the form, and sets the headers that all pages have. Other
+//! The layer around every page: it reads the form, and sets the headers common to all pages. Other
 //! origins cannot read a page, because cookies identify the visitor.
 
 use std::any::Any;
@@ -19,11 +19,11 @@ use crate::http::whole_body::{self, BodyError};
 
 /// The maximum size of a form, in bytes.
 const MAX_FORM_BYTES: usize = 128 * 1024;
-/// The maximum number of a form's fields.
+/// The maximum number of fields in a form.
 const MAX_FIELDS: usize = 200;
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The fields that a form sent, in order; none on GET.
+/// The fields of the submitted form, in order; empty on GET.
 #[derive(Debug, Clone, Default)]
 pub struct FormFields(pub Vec<(String, String)>);
 
@@ -72,7 +72,7 @@ async fn read_form(method: &Method, headers: &HeaderMap, body: Body) -> Result<F
     if fields.len() > MAX_FIELDS { Err(StatusCode::PAYLOAD_TOO_LARGE) } else { Ok(FormFields(fields)) }
 }
 
-/// A page for a request that no page can take.
+/// An error page for a request that no page can handle.
 fn failed(status: StatusCode) -> Response {
     let text = "<p>Go back to the app that sent you here, and try again.</p>";
     Page::of(status, "Something went wrong", text).into_response()
@@ -89,7 +89,7 @@ pub(crate) fn missing() -> Response {
     failed(StatusCode::NOT_FOUND)
 }
 
-/// The page for a method that the path does not have.
+/// The page for a method that the path does not support.
 pub(crate) fn wrong_method() -> Response {
     failed(StatusCode::METHOD_NOT_ALLOWED)
 }

@@ -1,4 +1,5 @@
-//! The access token of a request: its user, and which users the request accepts.
+//! The access token of a request, the token's user, and the kinds of users that the request
+//! accepts.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -19,8 +20,8 @@ pub(crate) struct AccessToken {
 }
 
 impl AccessToken {
-    /// Verifies a token: its signature, its times and its project. `limited` is the route of a
-    /// client's request if it has a rate limit.
+    /// Verifies a token's signature, times and project. `limited` is the route of a client's
+    /// request if the route has a rate limit.
     pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, limited: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {
@@ -49,7 +50,7 @@ impl AccessToken {
         keys(project, &self.claims)
     }
 
-    /// The user as stored now, if the session is live and the request accepts such users.
+    /// The stored user, if the session is live and the request accepts such users.
     pub(crate) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
         self.allows.check(&current.row.user, &current.session, project)?;
@@ -57,10 +58,10 @@ impl AccessToken {
     }
 }
 
-/// Which users the request accepts, according to its headers. Every sender can set these headers,
-/// and the published SDK always accepts restricted users. To enforce an administrator's restriction
-/// or an owed second factor all the same, operations with a rate limit reject these users' requests
-/// from clients unless the route admits them ([`Route::admits`]).
+/// The kinds of users that the request accepts, according to its headers. Every sender can set
+/// these headers, and the published SDK always accepts restricted users. Operations with a rate
+/// limit therefore reject these users' requests from clients unless the route admits them
+/// ([`Route::admits`]). This enforces an administrator's restriction and an owed second factor.
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<AllowedUsers, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

@@ -29,7 +29,7 @@ pub(crate) struct AdminToken {
 }
 
 impl AdminToken {
-    /// Verifies a token. Report the error only once the project is known to exist.
+    /// Verifies a token. The caller must report the error only once the project is known to exist.
     pub(crate) fn read(text: &str, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(text, app.clock.now()).map_err(|error| match error {
             token::Error::Unparsable => KnownError::UnparsableAdminAccessToken,
@@ -61,8 +61,8 @@ impl AdminToken {
     }
 
     /// Checks that the token's session is live, and that its user is not restricted and is
-    /// currently a member of the team that owns the project. `items` must have been read with
-    /// [`Self::keys`].
+    /// currently a member of the team that owns the project. `items` must have been read with the
+    /// keys from [`Self::keys`].
     pub(crate) async fn prove(&self, project: &Project, items: &Items, app: &App) -> Result<(), Error> {
         let (internal, id) = (&self.internal, self.claims.sub);
         let user = items.read_as(&user_key(internal, id), UserRow::of)?;

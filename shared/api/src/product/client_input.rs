@@ -1,6 +1,6 @@
 //! The input of an operation that authenticates an OAuth client with `client_id` and
 //! `client_secret`: in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way,
-//! the operation finds both in the body.
+//! the operation finds both values in the body.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;
@@ -51,8 +51,8 @@ impl<B: ToSchema, P: ToSchema> Describe for ClientInput<B, P> {
     }
 }
 
-/// The credentials of HTTP Basic (RFC 7617 §2); `None` if the request has none, or uses another
-/// scheme.
+/// The credentials of HTTP Basic (RFC 7617 §2); `None` if the request has no credentials or uses
+/// another scheme.
 fn basic(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, credentials) = value.split_once(' ')?;
@@ -68,7 +68,7 @@ fn decode(credentials: &str) -> Option<(String, String)> {
     let text = LENIENT.decode(credentials).ok().filter(|text| text.len() <= MAX_CREDENTIALS)?;
     let (id, secret) = std::str::from_utf8(&text).ok()?.split_once(':')?;
     let decode = |text: &str| {
-        // Each is a single value of a form, without the form's separators.
+        // Each is decoded as a single value of a form, in which `&` does not separate fields.
         let form = format!("v={}", text.replace('&', "%26"));
         url::form_urlencoded::parse(form.as_bytes()).next().map(|(_, value)| value.into_owned())
     };
@@ -90,7 +90,7 @@ fn with_credentials(mut body: Value, id: String, secret: String) -> Result<Value
     Ok(body)
 }
 
-/// The status and header that refuse a client using HTTP Basic (RFC 6749 §5.2); `None` for any
+/// The status and header that refuse a client that used HTTP Basic (RFC 6749 §5.2); `None` for any
 /// other response.
 pub(crate) fn challenge(request: &HeaderMap, error: OauthErrorCode) -> Option<(StatusCode, HeaderValue)> {
     let is_refused = error == OauthErrorCode::InvalidClient && basic(request).is_some();

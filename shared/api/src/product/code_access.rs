@@ -2,8 +2,8 @@
 //!
 //! An attempt at a code must be counted before the code is checked, and only the checked code shows
 //! which account it is for. Proving the access, trying the code, reading the account and writing
-//! would take four round trips. So the code in the body is read while the access is proved, and the
-//! code's account while the attempt is counted ([`PrefetchedItem`]).
+//! would take four round trips. For this reason, the code in the body is read while the access is
+//! proved, and the code's account is read while the attempt is counted ([`PrefetchedItem`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -38,7 +38,7 @@ pub struct CodeBody {
     pub code: Code,
 }
 
-/// Whether a code would be accepted.
+/// The result of checking a code.
 #[derive(Serialize, ToSchema)]
 pub struct CheckedCode {
     /// Whether the code would be accepted; most operations respond with an error instead of
@@ -104,7 +104,7 @@ impl CodeKind for AttemptCode {
 }
 
 impl Route {
-    /// An operation that checks a code without redeeming it.
+    /// Marks an operation that checks a code without redeeming it.
     pub const fn checks_code(self) -> Self {
         self.limit(Limit::Code).admits(Admission::Restricted).leaves_no_trail("it only counts an attempt; the code stays valid").table(&[
             TableAction::BatchGetItem,
@@ -122,7 +122,7 @@ pub struct CodeAccess<K: CodeKind> {
     pub code: PrefetchedItem<K::Stored>,
 }
 
-/// The project and the code that a request claims, still unproved.
+/// The project and the code that a request names, not proved yet.
 fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
     let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
     let body = parts.extensions.get::<ParsedBody>()?.json.as_ref()?;
@@ -157,8 +157,8 @@ impl<K: MailedCode> CodeAccess<K> {
         Ok((stored, row))
     }
 
-    /// Like [`Self::decide`], with what else `read` finds for the code, at the same time as its
-    /// user.
+    /// Like [`Self::decide`], but also returns the result of `read`, which runs while the code's
+    /// user is read.
     pub async fn decide_with<T, F: Future<Output = Result<T, store::Error>>>(
         &self,
         code: &Code,
@@ -180,11 +180,11 @@ impl<K: MailedCode> CodeAccess<K> {
 
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
-    /// accepting the invitation. Returns the invitation and the result of `read` for it. If the
-    /// nonce is unknown, the code is not read again and the attempt is not counted, so that made-up
-    /// codes do not create items; such a request counts only against the operation's rate limit. An
-    /// invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if it
-    /// did not exist.
+    /// accepting the invitation. Returns the invitation and the result of `read`. A code with an
+    /// unknown nonce is not read again and the attempt is not counted, so that made-up codes do not
+    /// create items. Such a request counts only against the operation's rate limit. An invitation
+    /// without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if it did not
+    /// exist.
     pub async fn try_invitation<T, F: Future<Output = Result<T, store::Error>>>(
         &self,
         code: &Code,

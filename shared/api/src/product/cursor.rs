@@ -1,7 +1,7 @@
-//! Cursors: opaque, and bound to the project and the list they come from.
+//! Cursors are opaque, and bound to the project and the list they come from.
 //!
-//! A cursor is an encrypted, authenticated position: it cannot be read, changed or used for another
-//! list.
+//! A cursor is an encrypted, authenticated position, so nobody can read it, change it or use it for
+//! another list.
 
 use std::fmt::Display;
 
@@ -35,8 +35,8 @@ impl<'a> Cursors<'a> {
         Ok(Some(sealed.into_text()))
     }
 
-    /// The position in a cursor; `None` without a cursor. Fails with `INVALID_CURSOR` if the text
-    /// is not a cursor of this list.
+    /// The position in a cursor; `None` if there is no cursor. Fails with `INVALID_CURSOR` if the
+    /// text is not a cursor of this list.
     pub fn position<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, KnownError> {
         let Some(cursor) = cursor else { return Ok(None) };
         let sealed = SealedText::from_text(cursor.to_owned());

@@ -1,5 +1,6 @@
-//! The three header families: `x-service-*`, and the two of the published SDKs. They are synonyms;
-//! a header with different values in two families is an error.
+//! The three header families: The three header families: `x-service-*`, and the two families of the
+//! published SDKs. The families are synonyms: a header with different values in two families is an
+//! error.
 
 use errors::KnownError;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -66,7 +67,7 @@ pub fn is_of_older_sdk(headers: &HeaderMap) -> bool {
 }
 
 /// The families of a response's headers: `x-service-*` if the request used it, and `x-stack-*` if
-/// the request used any other or none.
+/// the request used another family or none.
 pub fn answer_prefixes(headers: &HeaderMap) -> Vec<&'static str> {
     let has = |prefix: &str| headers.keys().any(|name| name.as_str().starts_with(prefix));
     match (has(PREFIXES[0]), has(PREFIXES[1]) || has(PREFIXES[2])) {

@@ -28,12 +28,12 @@ pub struct Input<B = IgnoredBody, Q = Nothing, P = Nothing> {
     pub path: P,
 }
 
-/// No fields: every key in a query or path is a problem.
+/// A query or path without fields: every key in it is a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Nothing {}
 
-/// The body of an operation that does not take one. It is ignored, because SDKs send `{}` or
-/// nothing.
+/// The body of an operation that does not expect a body. The body is ignored because SDKs send `{}`
+/// or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(as = Ignored)]
 pub struct IgnoredBody {}
@@ -55,7 +55,7 @@ pub struct ProjectPath {
     pub project_id: String,
 }
 
-/// A body that may be absent, which then counts as an empty object.
+/// A body that may be absent; an absent body counts as an empty object.
 #[derive(Debug)]
 pub struct OrEmpty<B>(pub B);
 
@@ -120,7 +120,8 @@ impl<T: FromStr<Err: Display>, E: DeserializeError> Deserr<E> for Param<T> {
     }
 }
 
-/// A query parameter that is `true` or `false`; absent, it is `false` (`#[wire::optional]`).
+/// A query parameter that is `true` or `false`; if it is absent, it is `false`
+/// (`#[wire::optional]`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flag(bool);
 

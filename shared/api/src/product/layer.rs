@@ -1,4 +1,4 @@
-//! The layer around every operation of the product API: it parses the body before anything is
+//! The layer around every operation of the product API. It parses the body before anything is
 //! decided, begins the trail entry, and writes error bodies and response headers.
 
 use std::any::Any;
@@ -32,8 +32,8 @@ use crate::product::{client_input, oauth_error, trail};
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// The minimum duration of a response that must not reveal whether an account exists. On the
-/// gateway's own table, such an operation is faster than this, but takes a tenth of a millisecond
-/// longer if the account exists. On DynamoDB, durations vary by milliseconds, which hides the
+/// gateway's own table, such an operation takes less time than this, but a tenth of a millisecond
+/// more if the account exists. On DynamoDB, durations vary by milliseconds, which hides the
 /// difference anyway.
 const HIDING: Duration = Duration::from_millis(10);
 
@@ -58,8 +58,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                     Some(started) => {
                         let run = async {
                             let response = counted(&app, request, next).await;
-                            // Boxed; otherwise the future of every request would contain this one,
-                            // although few sign-ups are rejected.
+                            // Boxed, so that the future of every request does not contain the
+                            // future for rejected sign-ups, which are rare.
                             Box::pin(rejections::count(&app)).await;
                             response
                         };
@@ -78,8 +78,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// Wraps the responses to requests that do not match an operation's path and method. The bodies of
-/// such requests are not read.
+/// Wraps the responses to requests that do not match an operation's path and method. The layer does
+/// not read the bodies of such requests.
 pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| next.run(request)).await
 }
@@ -96,7 +96,7 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are. `of_client` contains the
+/// Writes the body of an error, and leaves other responses unchanged. `of_client` contains the
 /// request's headers if the request came from an OAuth client.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(AttachedError(error)) = response.extensions_mut().remove::<AttachedError>() else { return response };
@@ -161,8 +161,8 @@ fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     parse_json(bytes, "it has no content type and is not valid JSON")
 }
 
-/// Parses JSON. The reason of an error begins with `fault` and contains the position and what was
-/// expected there, but nothing from the body.
+/// Parses JSON. The error's reason begins with `fault` and contains the position and what was
+/// expected there. The reason does not repeat anything from the body.
 fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     if is_too_complex(bytes) {
         return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));
@@ -195,8 +195,8 @@ fn parse_body(media_type: &str, bytes: &[u8], is_of_oauth: bool) -> Result<Optio
     }
 }
 
-/// The parameters of an OAuth client: none may be given twice, and one without a value counts as
-/// absent (RFC 6749 §3.2).
+/// The parameters of an OAuth client. A parameter must not be repeated, and one without a value
+/// counts as absent (RFC 6749 §3.2).
 fn oauth_parameters(pairs: impl Iterator<Item = (String, Value)>) -> Result<Option<Value>, KnownError> {
     let mut parameters = Map::new();
     for (name, value) in pairs.filter(|(_, value)| value != "") {

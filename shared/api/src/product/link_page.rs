@@ -1,7 +1,7 @@
 //! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
-//! the error for a link that no longer works is also a page; programs recognize it by status and
-//! headers. GET only shows a question, and submitting its form confirms: nothing changes on GET,
-//! because email scanners follow links.
+//! the error for a link that no longer works is also a page. Programs recognize the error by the
+//! status and headers. A GET only shows a question, and submitting the question's form confirms. A
+//! GET changes nothing, because email scanners follow links.
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -26,8 +26,9 @@ pub struct LinkQuery {
     pub code: Code,
 }
 
-/// The code of a link. A text that is not a code, perhaps because a mail program cut the link off,
-/// becomes a code that does not exist, so that people see the page for links that no longer work.
+/// The code of a link. A text that is not a code becomes a code that does not exist, so that
+/// visitors see the page for links that no longer work. Such a text may be the result of a mail
+/// program that cut the link off.
 fn code_of(text: String) -> Code {
     Code::parse(&text).unwrap_or_else(|_| unknown())
 }
@@ -63,8 +64,9 @@ impl Describe for LinkPage {
     }
 }
 
-/// The page of a link on GET. `found` is the result of [`find`]. `question` makes the page from the
-/// project's name and the link's purpose, `used` the page for a link that has already been used.
+/// The page of a link on GET. `found` is the result of [`find`]. `question` builds the page from
+/// the project's name and the link's purpose; `used` builds the page for a link that has already
+/// been used.
 pub async fn show<P: Purpose>(
     app: &App,
     found: Result<Link<P>, LinkPage>,
@@ -80,7 +82,7 @@ pub async fn show<P: Purpose>(
     Ok(question(&project.unwrap_or_default(), &link.purpose))
 }
 
-/// The link with this code, or the page for links that no longer work. `instead` (HTML) tells
+/// The link with this code, or the page for links that no longer work. `instead` is HTML that tells
 /// visitors of that page what to do. Requests with unknown codes are counted by the caller's IP
 /// address.
 pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {

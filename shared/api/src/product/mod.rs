@@ -1,8 +1,8 @@
 //! Code shared by the operations of the product API.
 //!
-//! The layer around an operation parses the body once, before anything is decided, and shapes the
-//! response: error bodies, headers in the client's family, the status override for old clients,
-//! CORS, and security headers.
+//! The layer around an operation parses the body once, before anything is decided. The layer also
+//! shapes the response: error bodies, headers in the client's family, the status override for old
+//! clients, CORS, and security headers.
 
 pub mod access;
 pub mod access_token;

@@ -1,6 +1,6 @@
 //! The keys of the items that a request names ([`Route::reads`](crate::http::route::Route::reads)).
-//! They are known before the project is read, so `Access` fetches the items in the same round trip.
-//! Malformed ids are skipped here and reported when the input is parsed.
+//! The keys are known before the project is read, so `Access` fetches the items in the same round
+//! trip. Malformed ids are skipped here and reported when the input is parsed.
 
 use std::borrow::Cow;
 

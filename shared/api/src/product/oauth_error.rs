@@ -1,8 +1,8 @@
 //! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
-//! One body serves both kinds of clients, because neither format forbids the fields of the other.
-//! The layer writes the body, because some errors occur before the operation runs.
+//! The same body serves both kinds of clients, because neither format forbids the fields of the
+//! other format. The layer writes the body, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The codes in `error` (RFC 6749 §5.2, RFC 8628 §3.5). `ServerError` and `TemporarilyUnavailable`
-/// are from RFC 6749 §4.1.2.1: §5.2 has no such codes, but clients know them.
+/// are from RFC 6749 §4.1.2.1: §5.2 does not define such codes, but clients know them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -27,7 +27,7 @@ pub enum OauthErrorCode {
     UnsupportedGrantType,
     /// The scope exceeds what the user has granted, or what the client may ask for.
     InvalidScope,
-    /// A resource that the project does not have (RFC 8707 §2).
+    /// The project does not have the requested resource (RFC 8707 §2).
     InvalidTarget,
     /// Only authorization codes are supported (RFC 6749 §4.1.2.1).
     UnsupportedResponseType,
@@ -82,8 +82,8 @@ impl From<&KnownError> for OauthErrorCode {
     }
 }
 
-/// Adds OAuth's fields to the body of an error, with `code` instead of the error's own OAuth code,
-/// if given. Returns the code.
+/// Adds OAuth's fields to the body of an error. `code`, if given, replaces the error's own OAuth
+/// code. Returns the code.
 pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) -> OauthErrorCode {
     let code = code.unwrap_or_else(|| error.into());
     body["error"] = <&str>::from(code).into();

@@ -1,4 +1,4 @@
-//! Lists, whole or in pages.
+//! Lists, either whole or in pages.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ use crate::product::input::Param;
 /// The maximum total size of a page's items, in bytes; a page with only one item may be larger.
 pub const MAX_BYTES: usize = store::table::sharded::MAX_PAGE_BYTES;
 
-/// The size of an item in the answer, in bytes, including the comma after it.
+/// The size of an item in the response, in bytes, including the comma after it.
 pub fn size(item: &impl Serialize) -> usize {
     serde_json::to_string(item).map_or(0, |text| text.len() + 1)
 }
 
-/// How many of these items fit on a page: at least one, if there are any.
+/// The number of these items that fit on a page: at least one, unless there are no items.
 pub fn fitting(items: &[impl Serialize]) -> usize {
     let (mut bytes, mut count) = (0, 0);
     for item in items {
@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// A page, sorted by place, of a list that is read in another order: the first items after a place,
-/// at most as many as fit on the page.
+/// A page of a list that is read in an order other than the page's. The page contains the first
+/// items after a place, sorted by place, up to the limits of a page.
 pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,
@@ -68,7 +68,7 @@ impl<P: Ord + Clone, T: Serialize> PageSorter<P, T> {
         }
     }
 
-    /// The items, and the place of the last one if there are more.
+    /// The items, and the place of the last one if more items follow.
     pub fn finish(self) -> (Vec<T>, Option<P>) {
         let last = self.items.last_key_value().map(|(place, _)| place.clone()).filter(|_| self.end.is_some());
         (self.items.into_values().map(|(item, _)| item).collect(), last)
@@ -103,7 +103,7 @@ impl<T> Page<T> {
 pub struct List<T> {
     items: Vec<T>,
     is_paginated: bool,
-    /// Absent from a whole list.
+    /// Absent if the list is whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pagination: Option<Pagination>,
 }
@@ -168,8 +168,8 @@ impl<T: ToSchema> ToSchema for List<T> {
     }
 }
 
-/// The requested number of items on a page, `DEFAULT` if the query has none; [`limit`] checks that
-/// it is from 1 to `MAX`.
+/// The requested number of items on a page, by default `DEFAULT`; [`limit`] checks that the number
+/// is from 1 to `MAX`.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<const DEFAULT: usize, const MAX: usize>(usize);
 
@@ -192,12 +192,13 @@ pub fn limit<const DEFAULT: usize, const MAX: usize>(given: Option<Limit<DEFAULT
 mod tests {
     use super::*;
 
-    /// The pages of items of this size, offered in this order; each number is an item's place.
+    /// The pages of items with a size of `bytes`, offered in the order of `numbers`; each number is
+    /// an item's place.
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
             let mut page = PageSorter::new(after, limit);
-            // `"…5",` has four bytes more.
+            // The quotation marks, the number and the comma take four bytes.
             for number in numbers {
                 page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
             }

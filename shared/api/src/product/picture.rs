@@ -6,7 +6,7 @@ use model::profile_image::Upload;
 
 use crate::http::describe::{Describe, Description};
 
-/// A picture that may be cached for a day.
+/// A response with a picture that may be cached for a day.
 pub struct Picture(pub Upload);
 
 impl IntoResponse for Picture {

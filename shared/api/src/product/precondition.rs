@@ -1,6 +1,6 @@
-//! Versions of resources: a response states the version in its `ETag`, and a change with `If-Match`
-//! applies only to that version (RFC 9110 §13.1.1), so that nobody overwrites what they have not
-//! seen.
+//! Versions of resources, so that nobody overwrites changes that they have not seen. A response
+//! states the version in its `ETag`, and a change with `If-Match` applies to that version only (see
+//! RFC 9110 §13.1.1).
 
 use std::convert::Infallible;
 
@@ -48,12 +48,12 @@ fn etag(version: u64) -> String {
 pub struct IfMatch(Option<String>);
 
 impl IfMatch {
-    /// Whether the request names versions; `*` names none.
+    /// Whether the request names versions; `*` does not name any.
     pub fn is_given(&self) -> bool {
         self.0.as_deref().is_some_and(|wanted| wanted.trim() != "*")
     }
 
-    /// [`KnownError::PreconditionFailed`] if `If-Match` does not permit this version.
+    /// Fails with [`KnownError::PreconditionFailed`] if `If-Match` does not permit this version.
     pub fn check(&self, version: u64) -> Result<(), KnownError> {
         match self.0.as_deref() {
             Some(wanted) if !wanted.split(',').map(str::trim).any(|tag| tag == "*" || tag == etag(version)) => {
@@ -64,7 +64,7 @@ impl IfMatch {
     }
 
     /// The result of a write that is conditional on the checked version. If the resource has
-    /// changed since, and the request names versions, the error is
+    /// changed since the check, and the request names versions, the error is
     /// [`KnownError::PreconditionFailed`].
     pub fn lost<T>(&self, written: Result<T, store::Error>) -> Result<T, Error> {
         match written {

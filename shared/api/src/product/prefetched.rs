@@ -1,13 +1,13 @@
-//! Items read before the request has proved its right to them.
+//! Items that are read before the request has proved that it may see them.
 
 use errors::Error;
 use model::code::CodeRefusal;
 
-/// An item that a request names by a secret, read before the secret is checked: a hint about what
-/// else to read early.
+/// An item that a request names by a secret, read before the secret is checked. Until then, the
+/// item is only a hint that allows other items to be read early.
 #[derive(Debug)]
 pub enum PrefetchedItem<T> {
-    /// The item was not read, because the request does not name one or reading failed.
+    /// The item was not read, because the request does not name an item or reading failed.
     Unread,
     /// The item does not exist.
     Missing,
@@ -21,7 +21,7 @@ impl<T: Clone + PartialEq> PrefetchedItem<T> {
         matches!(self, Self::Missing)
     }
 
-    /// The item. The response must not reveal it.
+    /// The item. The response must not reveal the item.
     pub fn unproved(&self) -> Option<&T> {
         if let Self::Found(item) = self { Some(item) } else { None }
     }

@@ -16,7 +16,7 @@ use wire::id::ProjectId;
 use crate::http::client::Caller;
 use crate::http::describe::{Describe, Description};
 
-/// An extension of requests: the client whose reads are counted, once known.
+/// A request extension with the client whose reads are counted, once the client is known.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading(Arc<OnceLock<Reader>>);
 
@@ -33,7 +33,7 @@ impl Reading {
     }
 }
 
-/// Runs a request, and counts what it read, or that it found nothing, if a client sent it.
+/// Runs a request. If a client sent the request, counts what it read and whether it found nothing.
 pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Response {
     let reading = Reading::default();
     request.extensions_mut().insert(reading.clone());
@@ -49,8 +49,8 @@ pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Resp
     response
 }
 
-/// A caller without access, for reads of the project in the path. Reads count by IP address and
-/// network.
+/// A caller without access, for reads of the project in the path. The reads are counted by IP
+/// address and network.
 pub struct Anybody;
 
 impl FromRequestParts<App> for Anybody {

@@ -14,7 +14,7 @@ use crate::http::route::Route;
 use crate::http::table::Trail;
 
 /// The kind of target in a path parameter, according to its name and the segment before it. `None`
-/// if it is not a target: a user, for example, is recorded separately.
+/// if the parameter does not name a target: a user, for example, is recorded separately.
 pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
     Some(match (segment, parameter) {
         (_, "team_id") => TargetKind::Team,
@@ -55,7 +55,7 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
     let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
-    // If unknown fields are permitted, senders choose the names, so none are recorded.
+    // If unknown fields are permitted, senders could choose the names, so no names are recorded.
     let fields = body.filter(|_| !route.body.ignores_unknown_fields()).map(trail::fields).unwrap_or_default();
     let at = app.clock.now();
     Some(RequestStart {

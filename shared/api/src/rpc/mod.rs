@@ -1,5 +1,5 @@
-//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both are public and stateless, and read only the
-//! public content.
+//! JSON-RPC 2.0 for agents: `/mcp` and `/a2a`. Both endpoints are public and stateless, and read
+//! only the public content.
 
 pub mod code;
 pub mod layer;

@@ -32,7 +32,7 @@ impl Reply {
         Self { status: StatusCode::ACCEPTED, body: None }
     }
 
-    /// The service failed; the log has the cause.
+    /// The error of a service failure; the log has the cause.
     pub fn failed(id: &Value) -> Self {
         let reply = Self::error(id, INTERNAL_ERROR, "The service failed; try again in a moment.");
         reply.with_status(StatusCode::INTERNAL_SERVER_ERROR)

@@ -1,9 +1,9 @@
 //! The HTTP client for calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and SES
 //! support, over TLS with rustls on ring.
 //!
-//! The SDK's own client includes HTTP/2 and the system's certificates, which slow down every cold
-//! start and which no function needs. This client trusts the root certificates of AWS's endpoints
-//! (`roots.pem`) and the operator's, and uses the operator's proxy.
+//! The SDK's HTTP client includes HTTP/2 and the system's certificates. No function needs either,
+//! and both slow down every cold start. This client trusts the root certificates of AWS's endpoints
+//! (`roots.pem`) and those of the operator, and uses the operator's proxy.
 
 use std::time::Duration;
 
@@ -31,14 +31,15 @@ const CONNECT: Duration = Duration::from_secs(1);
 /// server after five seconds.
 const CONNECTION: Duration = Duration::from_secs(7);
 
-/// An HTTP client for AWS's endpoints and plain-HTTP ones; clones share its pool of connections.
+/// An HTTP client for AWS's endpoints and for plain HTTP; clones share a pool of connections.
 #[derive(Debug, Clone)]
 pub struct AwsHttp(Client<TimeoutConnector<HttpsConnector<Connector>>, SdkBody>);
 
 impl AwsHttp {
-    /// The client of a process. It trusts the operator's certificates (`SSL_CERT_FILE`) as well as
-    /// AWS's roots, and calls HTTPS endpoints through the operator's proxy (`HTTPS_PROXY`). Fails
-    /// if the operator's certificates cannot be read or parsed, or if the proxy cannot be used.
+    /// The client for a process. The client trusts the operator's certificates (`SSL_CERT_FILE`) as
+    /// well as AWS's roots, and calls HTTPS endpoints through the operator's proxy (`HTTPS_PROXY`).
+    /// Fails if the operator's certificates cannot be read or parsed, or if the proxy cannot be
+    /// used.
     #[expect(clippy::disallowed_methods, reason = "the endpoints are those of AWS, or named by the operator")]
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
@@ -66,8 +67,8 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    /// The certificates are Mozilla's, from a crate that is kept up to date; `UPDATE_EXPECT=1`
-    /// updates the file from it.
+    /// The certificates come from Mozilla, through a crate that is kept up to date; with
+    /// `UPDATE_EXPECT=1`, this test updates the file from the crate.
     #[test]
     fn the_roots_are_those_of_amazon_trust_services() {
         let is_amazons = |der: &&[u8]| {

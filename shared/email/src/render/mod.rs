@@ -1,8 +1,9 @@
 //! Renders emails from their sources: MiniJinja fills in the templates, the theme wraps the body,
 //! MJML is compiled to HTML, and a missing text part is derived from the HTML.
 //!
-//! A template is an untrusted program: its fuel and output are limited, and it can access only its
-//! context. The process that renders it bounds its memory and time ([`crate::sandbox`]).
+//! A template is an untrusted program, so its fuel and output are limited, and it can access only
+//! its context. The process in which the template is rendered has limited memory and time
+//! ([`crate::sandbox`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,15 +22,15 @@ use crate::plain_text::to_text;
 use crate::prolog::{is_mjml, is_whole, root};
 use crate::undefined;
 
-/// Maximum size of each part of a rendered email, in bytes.
+/// The maximum size of each part of a rendered email, in bytes.
 pub const MAX_OUTPUT: usize = 512 * 1024;
-/// Maximum number of template engine instructions that one source may execute for one email.
+/// The maximum number of template engine instructions that one source may execute for one email.
 const FUEL: u64 = 200_000;
-/// Names of the parts with escaped values.
+/// The names of the parts with escaped values.
 const BODY: &str = "body.html";
 const THEME: &str = "theme.html";
 
-/// Everything needed to render an email.
+/// Sources and a context, from which an email is rendered.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The templates.
@@ -38,21 +39,21 @@ pub struct Job {
     pub context: Context,
 }
 
-/// The templates of an email. Emails to many recipients may share them.
+/// The templates of an email. Emails to many recipients may share sources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sources {
     /// The subject, a template; its output becomes one line.
     pub subject: String,
     /// The body: a template of HTML or MJML.
     pub html: String,
-    /// The text part; derived from the HTML if absent.
+    /// The text part; if absent, it is derived from the HTML.
     pub text: Option<String>,
-    /// The theme, a template of HTML or MJML with `content` exactly once; absent for an email
-    /// without a theme.
+    /// The theme, a template of HTML or MJML that contains `content` exactly once; absent for an
+    /// email without a theme.
     pub theme: Option<String>,
 }
 
-/// The variables for all templates; a theme also has `content` and `subject`.
+/// The variables for all templates; a theme also gets `content` and `subject`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Context {
     /// The project that sends the email.
@@ -61,10 +62,10 @@ pub struct Context {
     pub user: Option<UserContext>,
     /// Variables that only this kind of email has, such as the code of a sign-in email.
     pub variables: Map<String, Json>,
-    /// URL to unsubscribe from emails of this category; absent if that is not possible.
+    /// The URL to unsubscribe from emails of this category; absent if users cannot unsubscribe.
     pub unsubscribe_link: Option<String>,
-    /// Whether variables without a value become placeholders instead of errors; only for emails
-    /// that are never sent.
+    /// Whether variables without a value become placeholders instead of errors, for emails that are
+    /// never sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_placeholders: bool,
 }
@@ -76,7 +77,7 @@ pub struct ProjectContext {
     pub id: String,
     /// Name that users see.
     pub display_name: String,
-    /// URL of the logo, if the project has one.
+    /// The URL of the logo, if the project has one.
     pub logo_url: Option<String>,
 }
 
@@ -85,14 +86,15 @@ pub struct ProjectContext {
 pub struct UserContext {
     /// Id of the user.
     pub id: String,
-    /// Name of the user, if the user has one.
+    /// The name of the user, if the user has one.
     pub display_name: Option<String>,
-    /// Primary address of the user, if the user has one.
+    /// The primary address of the user, if the user has one.
     pub primary_email: Option<String>,
 }
 
-/// Renders one email per context and passes every result to `done` immediately. A rendering error
-/// is a message for the author of the sources. If `done` fails, the function stops with its error.
+/// Renders one email per context and passes each result to `done` immediately. The text of a
+/// rendering error is meant for the author of the sources. If `done` fails, rendering stops with
+/// the error of `done`.
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();
     let templates = Templates::of(&environment, sources);
@@ -108,8 +110,8 @@ struct Templates<'e> {
     theme: Option<(&'e str, Part<'e>)>,
 }
 
-/// The MJML compiled last, body and theme, with its HTML: if emails to many recipients differ only
-/// in their bodies, the theme is compiled once.
+/// The MJML that was compiled last (body and theme), with its HTML. If emails to many recipients
+/// differ only in their bodies, the theme is compiled once.
 #[derive(Default)]
 struct CompileCache {
     body: CompiledMjml,
@@ -162,8 +164,8 @@ impl Context {
     }
 }
 
-/// Adds the unsubscribe link to an HTML part that lacks it, as MJML, whole documents, bodies
-/// without a theme and a project's own themes may.
+/// Adds the unsubscribe link to an HTML part that lacks it. MJML, whole documents, bodies without a
+/// theme and a project's own themes may lack the link.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
     let escaped = escaped(link.chars());
@@ -179,8 +181,8 @@ fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     format!("{before}{footer}{after}")
 }
 
-/// Adds the unsubscribe link to a text part that lacks it: the default theme adds the link below an
-/// HTML body, but text parts have no theme.
+/// Adds the unsubscribe link to a text part that lacks it: the default theme adds the link to HTML
+/// bodies, but text parts have no theme.
 fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     match link {
         Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
@@ -199,9 +201,9 @@ fn environment<'e>() -> Environment<'e> {
     environment
 }
 
-/// The filter `default`, which also replaces placeholders and `none`, for example for the name of a
-/// user who has none. The engine's own filter replaces only undefined values, unless its second
-/// argument is true.
+/// The filter `default`, which also replaces placeholders and `none`, for example the missing name
+/// of a user. The filter of the engine replaces only undefined values, unless the second argument
+/// is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() || is_placeholder(value) { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
@@ -217,7 +219,7 @@ struct Part<'e> {
 
 impl<'e> Part<'e> {
     fn of(environment: &'e Environment<'e>, name: &'static str, source: &'e str) -> Self {
-        // Requests with modules are refused, but an earlier version may have stored one.
+        // Requests with modules are refused, but an earlier version may have stored a module.
         let template = if matches!(name, BODY | THEME) && tsx::is_module(source) {
             Err(format!("{name} {}", tsx::PROBLEM))
         } else {
@@ -241,7 +243,7 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs can then recognize links in the HTML. `none`, such as the name of a user who has none,
+/// programs can then recognize links in the HTML. `none`, such as the missing name of a user,
 /// becomes an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
@@ -279,7 +281,7 @@ impl std::io::Write for BoundedBuffer {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(root(source)).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // No web fonts from MRML: an email must not tell a third party that it was opened.
+    // MRML must not add web fonts, which would tell a third party that an email was opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
@@ -312,12 +314,12 @@ impl CompiledMjml {
     }
 }
 
-/// A marker that does not occur in the theme, the subject or the values. It stands for the body
-/// while the theme is compiled, because a body may contain HTML that MJML does not accept.
+/// A marker that does not occur in the theme, the subject or the values. The marker stands for the
+/// body while the theme is compiled, because a body may contain HTML that MJML does not accept.
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();
     let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
-    // These texts contain fewer markers than bytes, so at least one number is unused.
+    // The texts contain fewer markers than bytes, so at least one number is unused.
     let bytes = theme.len() + subject.len() + values.len();
     (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }
@@ -327,7 +329,7 @@ fn limited(text: String) -> Result<String, String> {
 }
 
 /// A display name for the header `From`: quoted, without characters that could end the quotes or
-/// header.
+/// the header.
 pub fn quoted_name(name: &str) -> Cow<'_, str> {
     let clean: String = name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
     Cow::Owned(format!("\"{clean}\""))

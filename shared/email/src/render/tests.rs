@@ -219,7 +219,7 @@ fn the_derived_text_reads_like_the_page() {
     assert_eq!(text.trim(), "Plan\n\nSee the page (https://a.test/x?a=1&b=2) & come.\n\n* One\n* Two\n\nhttps://a.test/");
 }
 
-/// A user with this name, or without a name.
+/// A user with the name `name`, or without a name.
 fn called(name: Option<&str>) -> UserContext {
     UserContext { id: "u".to_owned(), display_name: name.map(str::to_owned), primary_email: None }
 }

@@ -1,4 +1,4 @@
-//! What a failed attempt means for the email: whether it is retried.
+//! Decides whether an email is retried after a failed attempt.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,9 +32,8 @@ impl Failures {
         self.clock.now()
     }
 
-    /// The outcome of an attempt that failed before the end of the message, or with the server's
-    /// reply to it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides,
-    /// with one exception.
+    /// The outcome of an attempt that failed before or at the end of the message. Only a permanent
+    /// refusal is final (RFC 5321 §4.2.1): the first digit decides, with one exception.
     pub(super) fn outcome(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {
@@ -45,9 +44,9 @@ impl Failures {
         };
         let said = |message: &str| format!("{message}: {}", line::to_line(&cause, usize::MAX));
         let outcome = match reply.code {
-            // At RCPT, 552 means too many recipients, as in RFC 821, or a full mailbox, and is
-            // temporary (RFC 5321 §4.5.3.1.10). Elsewhere, it is permanent: the message is too
-            // large.
+            // In a reply to `RCPT`, 552 means too many recipients, as in RFC 821, or a full
+            // mailbox, and is temporary (RFC 5321 §4.5.3.1.10). In other replies, 552 is permanent:
+            // the message is too large.
             code if code == 450 || code == 552 && step == Step::Recipient => {
                 self.again("TEMPORARY", said("the mail server is not accepting emails for this address at the moment"))
             }

@@ -1,22 +1,23 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! The end of the message, a line with a dot, is sent last, on its own. Until then, the server
-//! cannot have accepted the email, so failures are retried (RFC 5321 §4.5.4.1), except permanent
-//! refusals (5yz) and others that a retry would not fix. From the first byte of that line on, the
-//! server may have accepted the email: unless it answers, the outcome is unknown and final.
+//! The end of the message, a line with a dot, is sent last and separately. Until then, the server
+//! cannot have accepted the email. Failures are therefore retried (RFC 5321 §4.5.4.1), except
+//! permanent refusals (5yz) and failures that a retry would not fix. As soon as the first byte of
+//! that line is sent, the server may have accepted the email. If the server does not reply, the
+//! outcome is unknown and final.
 //!
-//! The crate `lettre` composes the messages. Its client is not used: it rejects replies without a
-//! text, which RFC 5321 §4.2 allows, and does not say whether a connection was lost before or after
-//! the end of the message.
+//! The crate `lettre` composes the messages. The client of `lettre` is not used: it rejects replies
+//! without a text, which RFC 5321 §4.2 allows, and does not report whether a connection was lost
+//! before or after the end of the message.
 //!
-//! A project's administrators choose the server, so it is trusted with the project's own emails and
-//! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
-//! a certificate before it sees a password or an email. The operator can make two exceptions.
-//! First, if private addresses are allowed, as on a developer's machine, the server's address may
-//! be private, and a server on the same machine may lack TLS. Second, a mail relay of the
-//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
-//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
-//! server that is unreachable or does not answer in time gets a rest of 20 seconds.
+//! A project's administrators choose the server, so the server is trusted only with this project's
+//! emails. The server must have a public IP address ([`net::public_address`]) and prove its name
+//! with a certificate before it receives a password or an email. The operator can make two
+//! exceptions. First, if private addresses are allowed, as on a developer's machine, the server's
+//! address may be private, and a server on the same machine may lack TLS. Second, a mail relay of
+//! the deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
+//! projects that do not log in to it. The server's time and the size of its replies are limited. A
+//! server that is unreachable or does not reply in time is not contacted for 20 seconds.
 
 mod failures;
 mod pool;
@@ -55,12 +56,12 @@ use crate::send::{Mail, Mailer, Server};
 
 /// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// The time limit for a server to become ready for a message (half of it for resolving its name),
-/// and again for accepting the message. A worker reserves more than twice this time for its last
-/// email.
+/// The time limit for a server to become ready for a message, and again for accepting the message.
+/// Half of the first limit is for resolving the server's name. A worker reserves more than twice
+/// this time for its last email.
 const TIMEOUT: Duration = Duration::from_secs(11);
 
-/// Sends through the server named in an email.
+/// Sends emails through the servers named in them.
 pub struct Smtp {
     /// Created on first use: loading certificates is slow, and most projects use the deployment's
     /// mail server.
@@ -68,7 +69,7 @@ pub struct Smtp {
     allow_private: bool,
     relays: MailRelays,
     timeout: Duration,
-    /// The host of the API; this client introduces itself by this name.
+    /// The host of the API, by which this client introduces itself.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
@@ -78,14 +79,15 @@ pub struct Smtp {
 type Connection = Talk<Box<dyn Stream>>;
 
 impl Smtp {
-    /// The sender for a Lambda function. It trusts the system's root certificates, which the Lambda
-    /// runtimes include as a file, and the operator's: linking certificates into the function would
-    /// make it a thirtieth larger.
+    /// The sender for a Lambda function. The sender trusts the operator's root certificates and
+    /// those of the system, which the Lambda runtimes include as a file: linking certificates into
+    /// the function would make the function a thirtieth larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
         Self::trusting(settings, roots::system_roots, clock)
     }
 
-    /// A sender that trusts the certificates in `public` and the operator's (`SSL_CERT_FILE`).
+    /// A sender that trusts the certificates in `public` and those of the operator
+    /// (`SSL_CERT_FILE`).
     pub fn trusting(settings: &Settings, public: impl FnOnce() -> RootCertStore + Send + 'static, clock: Clock) -> Result<Self, Error> {
         let mut operators = RootCertStore::empty();
         tls::trust_operator(&mut operators)?;
@@ -96,8 +98,8 @@ impl Smtp {
         Ok(Self::with(settings, roots, TIMEOUT, clock))
     }
 
-    /// A sender that trusts only `roots` and waits up to `timeout` for a server to be ready, and
-    /// as long again for it to accept the message.
+    /// A sender that trusts only `roots`. It waits up to `timeout` for a server to become ready,
+    /// and up to `timeout` for the server to accept the message.
     pub fn new(settings: &Settings, roots: RootCertStore, timeout: Duration, clock: Clock) -> Self {
         Self::with(settings, || roots, timeout, clock)
     }
@@ -156,7 +158,7 @@ impl Smtp {
         outcome
     }
 
-    /// Opens a connection, up to the point where the server expects the message.
+    /// Opens a connection and proceeds until the server expects the message.
     async fn ready(&self, mail: &Mail, server: &Server, message: &ComposedMessage) -> Result<Connection, Outcome> {
         let stream = self.connect(mail, server).await?;
         let (mut talk, offers) = self.greeted(stream, server).await?;
@@ -178,7 +180,7 @@ impl Smtp {
     /// Sends the message; also returns whether the server took too long.
     async fn told(&self, mut talk: Connection, message: &ComposedMessage, server: &Server) -> (Outcome, bool) {
         let deadline = Instant::now() + self.timeout;
-        // Leaves the server time to reply.
+        // The other half of the time is left for the server's reply.
         match timeout(self.timeout / 2, talk.message(&message.bytes)).await {
             Ok(Ok(())) => {}
             Ok(Err(fault)) => return (self.failures.outcome(&fault, Step::Envelope, server), false),
@@ -223,9 +225,9 @@ impl Smtp {
         connected.map_err(unreachable)
     }
 
-    /// A connection past the introductions, and what the server offers. It is encrypted, except to
-    /// a relay without login and, if private IP addresses are allowed, to a server on this machine
-    /// that does not offer TLS.
+    /// A connection after the introductions, and the features that the server offers. The
+    /// connection is encrypted, except to a relay without login and, if private IP addresses are
+    /// allowed, to a server on this machine that does not offer TLS.
     async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
         let refused = |fault: TalkError| self.failures.outcome(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
@@ -279,8 +281,8 @@ impl Smtp {
     }
 }
 
-/// How a client introduces itself (RFC 5321 §4.1.4): by its name if that is fully qualified
-/// (servers refuse others), otherwise by an address.
+/// How a client introduces itself (RFC 5321 §4.1.4): by its name if the name is fully qualified,
+/// otherwise by an address, because servers refuse names that are not fully qualified.
 fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
     let is_label = |label: &str| {
         let is_legal = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -304,7 +306,7 @@ fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
 /// Sends an email through its project's own server, or through the deployment's sender if the
 /// project has none.
 pub struct ProjectMailer<M> {
-    /// For projects with their own mail server.
+    /// The sender for projects with their own mail server.
     pub own: Smtp,
     /// For all other projects.
     pub deployments: M,

@@ -1,4 +1,4 @@
-//! The connections to mail servers: how many at a time, and which servers to avoid for now.
+//! The connections to mail servers: limits their number, and skips servers that recently failed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use wire::id::ProjectId;
 
 /// The maximum number of this process's open connections to the mail server of one project.
 pub const CONNECTIONS: usize = 5;
-/// How long to avoid a server after it was unreachable or did not answer in time.
+/// How long to avoid a server that was unreachable or did not reply in time.
 const COOLDOWN: Duration = Duration::from_secs(20);
 
-/// By project, host and port: projects with the same host do not delay each other.
+/// The key includes the project, so projects that use the same host do not delay each other.
 #[derive(Default)]
 pub(super) struct ServerPools(Mutex<HashMap<(ProjectId, String, u16), Arc<ServerPool>>>);
 

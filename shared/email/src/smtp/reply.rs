@@ -11,13 +11,13 @@ pub(super) struct Reply {
     pub(super) lines: Vec<String>,
 }
 
-/// The bytes are not a reply.
+/// The bytes do not form a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReplyError;
 
 impl Reply {
-    /// Takes the first reply from the received bytes. `None` if it is still incomplete; more bytes
-    /// may show that it is not a reply.
+    /// Takes the first reply from the received bytes. `None` if the reply is still incomplete; more
+    /// bytes may show that it is not a reply.
     pub(super) fn take(arrived: &mut Vec<u8>) -> Result<Option<Self>, ReplyError> {
         let (mut code, mut lines, mut at) = (None, Vec::new(), 0);
         while let Some(length) = arrived[at..].iter().position(|byte| *byte == b'\n') {
@@ -37,8 +37,8 @@ impl Reply {
         Ok(None)
     }
 
-    /// The first digit: 2 if the command is done, 3 if the server waits for more input, 4 or 5 if
-    /// it refuses the command. SMTP does not use the `1` of FTP (RFC 959).
+    /// The first digit. It is 2 if the command has succeeded, 3 if the server waits for more input,
+    /// and 4 or 5 if the server refuses the command. SMTP does not use the `1` of FTP (RFC 959).
     pub(super) fn class(&self) -> u16 {
         self.code / 100
     }

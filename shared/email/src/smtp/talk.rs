@@ -1,5 +1,5 @@
-//! A conversation with a mail server (RFC 5321), one command at a time: not every server accepts a
-//! command before it has replied to the previous one (RFC 2920).
+//! A conversation with a mail server (RFC 5321). Commands are sent one at a time, because not every
+//! server accepts a command before it has replied to the previous one (RFC 2920).
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use tokio::time::timeout;
 
 use super::reply::Reply;
 
-/// The maximum number of bytes to read from a connection, before STARTTLS and again after it, so
-/// that a server that never ends a line cannot exhaust memory. The replies to one email take less
-/// than two thousand.
+/// The maximum number of bytes to read from a connection before STARTTLS, and again after it.
+/// Without this limit, a server that never ends a line could exhaust memory. The replies to one
+/// email take less than two thousand bytes.
 const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
 /// How long to wait for the rest of a TLS record that begins to arrive while the message is being
 /// sent.
 const GLANCE: Duration = Duration::from_millis(200);
-/// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); for AUTH with an initial
-/// response, RFC 4954 §4 applies.
+/// The maximum length of a command line, in bytes including its end (RFC 5321 §4.5.3.1.4); for AUTH
+/// with an initial response, RFC 4954 §4 applies.
 const MAX_COMMAND: usize = 512;
 
 /// A connection, encrypted or not.
@@ -34,28 +34,28 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// Why a conversation ended early.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TalkError {
-    /// The server refused, temporarily (4yz) or permanently (5yz).
+    /// The server refused the command, temporarily (4yz) or permanently (5yz).
     #[error("{0}")]
     Refused(Reply),
-    /// The answer is not a reply, or not a reply to this command.
+    /// The response is not a reply, or not a reply to this command.
     #[error("not a reply: {0}")]
     Invalid(String),
     /// The connection was lost.
     #[error("{0}")]
     Closed(io::Error),
-    /// The server does not offer a way to log in that is supported here.
+    /// The server does not offer a supported way to log in.
     #[error("the server offers neither AUTH PLAIN nor AUTH LOGIN")]
     NoLogin,
 }
 
 impl TalkError {
-    /// The error for a reply that the command did not expect.
+    /// The error for a reply that is unexpected after the command.
     fn of(reply: Reply) -> Self {
         if matches!(reply.class(), 4 | 5) { Self::Refused(reply) } else { Self::Invalid(reply.to_string()) }
     }
 }
 
-/// What a server offers (RFC 5321 §4.1.1.1).
+/// The features that a server offers (RFC 5321 §4.1.1.1).
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Offers {
     pub(super) starttls: bool,
@@ -64,7 +64,7 @@ pub(super) struct Offers {
 }
 
 impl Offers {
-    /// Keywords may be in upper or lower case. Before RFC 4954, servers wrote `AUTH=PLAIN`.
+    /// Keywords may be in upper case or lower case. Before RFC 4954, servers wrote `AUTH=PLAIN`.
     fn of(reply: &Reply) -> Self {
         let mut offers = Self::default();
         // The first line has the server's name.
@@ -87,7 +87,7 @@ impl Offers {
 
 pub(super) struct Talk<S> {
     stream: S,
-    /// The underlying connection, to inspect without reading from it.
+    /// The underlying connection, to be inspected without reading from it.
     below: std::net::TcpStream,
     arrived: Vec<u8>,
     left: usize,
@@ -117,7 +117,7 @@ impl<S: Stream + 'static> Talk<S> {
         self.expected(reply, 2).await.map(drop)
     }
 
-    /// Introduces this client: with EHLO or, if the server does not know it, with HELO (RFC 5321
+    /// Introduces this client with EHLO or, if the server does not know EHLO, with HELO (RFC 5321
     /// §3.2).
     pub(super) async fn hello(&mut self, name: &str) -> Result<Offers, TalkError> {
         self.say(&format!("EHLO {name}")).await?;
@@ -128,7 +128,7 @@ impl<S: Stream + 'static> Talk<S> {
         Ok(Offers::of(&self.expected(reply, 2).await?))
     }
 
-    /// Logs in (RFC 4954), with the first of PLAIN and LOGIN that the server offers.
+    /// Logs in (RFC 4954), preferably with PLAIN, otherwise with LOGIN.
     pub(super) async fn log_in(&mut self, offers: Offers, username: &str, password: &SecretString) -> Result<(), TalkError> {
         let password = password.expose_secret();
         if offers.plain {
@@ -158,8 +158,9 @@ impl<S: Stream + 'static> Talk<S> {
         self.expected(reply, class).await
     }
 
-    /// Sends the message without its end, so the server cannot have accepted it. Fails if the
-    /// server has visibly closed the connection or refused the message in the meantime.
+    /// Sends the message without the end of the message, so the server cannot have accepted it.
+    /// Fails if the server has visibly closed the connection or refused the message in the
+    /// meantime.
     pub(super) async fn message(&mut self, message: &[u8]) -> Result<(), TalkError> {
         self.write(&transparent(message)).await?;
         if self.arrived.is_empty() {
@@ -170,8 +171,8 @@ impl<S: Stream + 'static> Talk<S> {
                 Err(error) => return Err(TalkError::Closed(error)),
             }
         }
-        // Something has arrived: a reply, or a TLS record without one. QUIT would be a line of the
-        // message.
+        // Something has arrived: a reply, or a TLS record that does not contain one. QUIT would be
+        // a line of the message.
         match timeout(GLANCE, self.reply()).await {
             Ok(reply) => Err(TalkError::of(reply?)),
             Err(_) if self.arrived.is_empty() => Ok(()),
@@ -179,14 +180,14 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// Ends the message. From the first byte on, the server may have accepted it; only its reply
-    /// shows whether it has.
+    /// Ends the message. From the first byte on, the server may have accepted the message; only the
+    /// server's reply shows whether it has.
     pub(super) async fn end(&mut self) -> Result<(), TalkError> {
         self.command(".", 2).await.map(drop)
     }
 
-    /// Says goodbye, as a client must before closing (RFC 5321 §4.1.1.10). The reply does not
-    /// matter.
+    /// Says goodbye, as a client must before it closes the connection (RFC 5321 §4.1.1.10). The
+    /// reply does not matter.
     pub(super) async fn quit(&mut self) {
         let goodbye = async {
             self.say("QUIT").await?;
@@ -221,7 +222,7 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// The reply, if it is of this class. After a refusal, the only thing left to send is QUIT.
+    /// The reply, if it is of the expected class. After a refusal, only QUIT can be sent.
     async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, TalkError> {
         if reply.class() == class {
             return Ok(reply);
@@ -234,9 +235,9 @@ impl<S: Stream + 'static> Talk<S> {
     }
 }
 
-/// The message as lines that end with CRLF, without a line that could be mistaken for its end (RFC
-/// 5321 §4.5.2). A lone CR or LF is sent as CRLF: servers disagree about its meaning, so one of
-/// them could see an early end of the message (CVE-2023-51764).
+/// The message as lines that end with CRLF, none of which could be mistaken for the end of the
+/// message (RFC 5321 §4.5.2). A lone CR or LF is sent as CRLF, because servers disagree about the
+/// meaning of lone ones, so a server could see an early end of the message (CVE-2023-51764).
 fn transparent(message: &[u8]) -> Vec<u8> {
     let mut wire = Vec::with_capacity(message.len() + message.len() / 32 + 2);
     let mut left = message;

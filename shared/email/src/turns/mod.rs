@@ -1,28 +1,29 @@
-//! Who may use a renderer next.
+//! Decides which call may use a renderer next.
 //!
 //! A project counts as slow for a while after its emails took long to render. The emails of all
-//! slow projects together use at most half of the renderers, and so do all previews. The previews
-//! of one project, and the emails of one slow project, are rendered one call after another: however
-//! many calls there are, the next call of another project waits for at most one of them.
+//! slow projects together use at most half of the renderers. The same holds for all previews
+//! together. The previews of one project, and the emails of one slow project, are rendered one call
+//! after another. However many calls there are, the next call of another project therefore waits
+//! for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// How many renderers run at once: as many as fit in the memory of a small function.
+/// The maximum number of renderers at a time: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
-/// How many renderers may render previews at once; as many again may render emails of slow
+/// The maximum number of renderers for previews at a time; as many again may render emails of slow
 /// projects.
 const HALF: usize = 1;
-/// A project is slow if a call's emails took this long on average and [`SLOW_CALL`] in total, so
-/// that a hiccup of the machine is not mistaken for a slow template.
+/// A project is slow if rendering a call's emails took this long on average and [`SLOW_CALL`] in
+/// total, so that a hiccup of the machine is not mistaken for a slow template.
 const SLOW_EMAIL: Duration = Duration::from_millis(100);
 const SLOW_CALL: Duration = Duration::from_millis(500);
 /// How long a project counts as slow after its last slow call.
 const SLOW_FOR: Duration = Duration::from_secs(60);
 
-/// Who may use a renderer next.
+/// Decides which call may use a renderer next.
 pub(crate) struct Turns {
     all: Semaphore,
     previews: RendererPool,
@@ -31,15 +32,15 @@ pub(crate) struct Turns {
     slow_until: Mutex<Vec<(String, Instant)>>,
 }
 
-/// Projects that share some of the renderers; each may use one at a time.
+/// A share of the renderers for certain projects, each of which may use one renderer at a time.
 struct RendererPool {
     renderers: Semaphore,
     /// The projects using or awaiting a renderer, each with a semaphore of one permit.
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a pool, the project's permit and one of the pool's; in any
-/// case, one of those shared by all renderers.
+/// The permits for using a renderer: one of those shared by all renderers and, in a pool, also the
+/// project's permit and one of the pool's permits.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

@@ -29,7 +29,7 @@ macro_rules! access {
 
         /// The operation requires a higher access level than the request has.
         #[error("the access level {actual_access_type} is not sufficient for this operation")]
-        #[hint("Use an access level from `details` with its key; call from a backend, to keep the key secret.")]
+        #[hint("Use an access level from `details` with its key. To keep the key secret, call from a backend.")]
         #[answer(FORBIDDEN, Sdks::All)]
         InsufficientAccessType {
             actual_access_type: String,
@@ -72,7 +72,7 @@ macro_rules! access {
             slip: KeySlip,
         },
 
-        /// The project requires its client key, but the request does not have it.
+        /// The project requires a publishable client key, but the request does not have one.
         #[error("the project requires a publishable client key")]
         #[hint("Send the `pck_` key, or set the project's `config.require_publishable_client_key` to `false`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -5,13 +5,13 @@ macro_rules! emails {
 
         /// The email does not exist.
         #[error("the email does not exist")]
-        #[hint("Check its id and the project.")]
+        #[hint("Check the email's id and the project.")]
         #[answer(NOT_FOUND, Sdks::None)]
         EmailNotFound,
 
         /// The email is being sent, was sent, or was skipped or cancelled.
         #[error("the email can no longer be edited: its status is {status}")]
-        #[hint("Emails can be edited only until they are sent; to gain time, pause or schedule an email.")]
+        #[hint("An email can be edited only until it is sent; to gain time, pause or schedule the email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         EmailNotEditable { email_id: String, status: String },
 
@@ -23,7 +23,7 @@ macro_rules! emails {
 
         /// A capacity boost is already active.
         #[error("a capacity boost is already active until {expires_at}")]
-        #[hint("Wait until the time in `details`.")]
+        #[hint("Wait until the time in `details.expires_at`.")]
         #[answer(CONFLICT, Sdks::All)]
         EmailCapacityBoostAlreadyActive { expires_at: String },
 
@@ -41,7 +41,7 @@ macro_rules! emails {
 
         /// The theme is the project's selected theme.
         #[error("this theme is selected for the project: select another theme first")]
-        #[hint("Set `config.email_theme` of the project to another theme, then delete this one.")]
+        #[hint("Set `config.email_theme` of the project to another theme, then delete this theme.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         EmailThemeSelected,
 
@@ -53,11 +53,11 @@ macro_rules! emails {
 
         /// The project has the maximum number of templates, themes or drafts.
         #[error("a project can have at most {max} each of templates, themes and drafts: delete one that you no longer use")]
-        #[hint("Delete one that you no longer use.")]
+        #[hint("Delete a template, theme or draft that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyEmailDocuments { max: usize },
 
-        /// The email category does not exist.
+        /// The notification category does not exist.
         #[error("the notification category does not exist")]
         #[hint("List the user's notification preferences, which include the category ids.")]
         #[answer(NOT_FOUND, Sdks::None)]

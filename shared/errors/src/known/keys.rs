@@ -14,7 +14,7 @@ macro_rules! keys {
 
         /// The user or team has the maximum number of active API keys.
         #[error("a {owner} can have at most {max} active API keys: revoke one first")]
-        #[hint("Revoke one that you no longer use.")]
+        #[hint("Revoke a key that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyApiKeys {
             #[serde(rename = "type")]
@@ -22,10 +22,9 @@ macro_rules! keys {
             max: usize,
         },
 
-        /// The project has the maximum number of sets of API keys, and none has expired or been
-        /// revoked.
+        /// The project has the maximum number of sets of API keys, all of which are still valid.
         #[error("a project can have at most {max} sets of API keys: revoke one first")]
-        #[hint("Revoke one that you no longer use.")]
+        #[hint("Revoke a set that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyApiKeySets { max: usize },
 
@@ -44,7 +43,7 @@ macro_rules! keys {
         /// The API key has been revoked, or was invalidated because its creator's account had been
         /// taken over.
         #[error("the API key has been revoked")]
-        #[hint("Create a new key; a revoked one cannot be restored.")]
+        #[hint("Create a new key; a revoked key cannot be restored.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         ApiKeyRevoked,
 

@@ -1,7 +1,8 @@
-//! The errors of the product API: the variant is the `code`, its fields are the `details`, and its
-//! message is the `error`. Codes, statuses and details are part of the contract; texts may change.
+//! The errors of the product API: the name of the variant is the `code`, its fields are the
+//! `details`, and its message is the `error`. Codes, statuses and details are part of the contract;
+//! texts may change.
 //!
-//! Everything about an error is one row in the file of its area:
+//! One row in the file of its area defines everything about an error:
 //!
 //! ```text
 //! /// When the error is returned: one sentence, for the documentation.
@@ -96,7 +97,7 @@ macro_rules! known_errors {
                 match self { $(Self::$variant => StatusCode::$status,)* }
             }
 
-            /// When the error is returned; one sentence for the documentation. Only the function
+            /// When the error is returned, in one sentence for the documentation. Only the function
             /// `edge-fallback` contains these texts.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)* }
@@ -128,9 +129,9 @@ impl ErrorCode {
         self.into()
     }
 
-    /// Whether a published SDK knows the code; `is_older` if its version is before 2.8.108. Headers
-    /// name only codes that the SDK knows: any other code makes the SDK believe that it is
-    /// outdated.
+    /// Whether a published SDK knows the code; `is_older` means that the SDK's version is before
+    /// 2.8.108. Headers contain only codes that the SDK knows: an SDK that gets an unknown code
+    /// concludes that it is outdated.
     pub fn is_known_to_sdk(self, is_older: bool) -> bool {
         match self.sdks() {
             Sdks::All => true,

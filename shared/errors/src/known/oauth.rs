@@ -5,7 +5,7 @@ macro_rules! oauth {
 
         /// The OAuth client id or secret is wrong.
         #[error("the client id or secret is wrong")]
-        #[hint("Check the client's id and secret. For the project itself: its id, and a `pck_` or `ssk_` key.")]
+        #[hint("Check the client's id and secret. For the project itself, send its id and a `pck_` or `ssk_` key.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidOauthClientIdOrSecret { client_id: Option<String> },
 
@@ -18,7 +18,7 @@ macro_rules! oauth {
         /// The authorization code, its PKCE verifier or its redirect URI is not valid, or the
         /// provider refused the code.
         #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
-        #[hint("Start the sign-in again: each code works only once. If the provider refused it, see the log.")]
+        #[hint("Start the sign-in again: each code works only once. If the provider refused the code, see the log.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidAuthorizationCode,
 
@@ -41,9 +41,9 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthProviderNotFoundOrNotEnabled,
 
-        /// The provider did not answer, or its answer was invalid or an error.
-        #[error("the provider did not answer, or its answer was invalid or an error")]
-        #[hint("Try again later; the service's log has the reason.")]
+        /// The provider did not respond, or its response was invalid or an error.
+        #[error("the provider did not respond, or its response was invalid or an error")]
+        #[hint("Try again later; the service's log contains the reason.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::Since2_8_108)]
         OauthProviderTemporarilyUnavailable,
 
@@ -67,7 +67,7 @@ macro_rules! oauth {
 
         /// The provider cannot have the type `shared`.
         #[error("the provider {provider_id} cannot have the type `shared`")]
-        #[hint("Use `standard` with your own client; only google, github, microsoft and spotify can be shared.")]
+        #[hint("Use the type `standard` with your own client; only google, github, microsoft and spotify can be shared.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidSharedOauthProviderId { provider_id: String },
 
@@ -91,27 +91,27 @@ macro_rules! oauth {
 
         /// The user does not have an account at this provider.
         #[error("the user has no account at this provider")]
-        #[hint("Have the user link an account first.")]
+        #[hint("Ask the user to link an account first.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthConnectionNotConnectedToUser,
 
         /// For older SDKs: the user has not granted the requested scope, or there is no usable
         /// token.
         #[error("the user has not granted the requested scope, or there is no usable token; link the account again")]
-        #[hint("Have the user link the account again with this scope.")]
+        #[hint("Ask the user to link the account again with this scope.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthConnectionDoesNotHaveRequiredScope,
 
         /// There is no usable provider access token, or the user has not granted the requested
         /// scope.
         #[error("no {provider} access token is available: {details}")]
-        #[hint("Have the user link the account again; the message says why.")]
+        #[hint("Ask the user to link the account again; the message says why.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthAccessTokenNotAvailable { provider: String, details: String },
 
         /// A user of the project already has this provider account.
         #[error("a user of the project already has this provider account")]
-        #[hint("Link another account, or first unlink this one from its user.")]
+        #[hint("Link another account, or first unlink this account from the user who has it.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthProviderAccountIdAlreadyUsedForSignIn,
 
@@ -165,7 +165,7 @@ macro_rules! oauth {
         OauthClientHasNoSecret,
 
         /// The authorization request of an OAuth client is not valid, or its redirect URI is not
-        /// the client's.
+        /// registered.
         #[error("the authorization request is not valid ({oauth_error}): {reason}")]
         #[hint("Correct the parameter that `details` names, in the client or in the client's settings.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -179,11 +179,11 @@ macro_rules! oauth {
 
         /// The scope is not among those that the user has granted.
         #[error("the scope is not among those that the user has granted")]
-        #[hint("Leave `scope` out for all granted scopes, or start an authorization request for more.")]
+        #[hint("Leave out `scope` to get all granted scopes, or start an authorization request for more.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthScopeNotGranted,
 
-        /// The refresh token of an OAuth client is not valid, or what it rests on has ended.
+        /// The refresh token of an OAuth client is not valid, or its session or grant has ended.
         #[error("the refresh token is not valid, or its session or grant has ended")]
         #[hint("Start an authorization request; the user may have to sign in and to consent again.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -195,8 +195,8 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         OauthGrantTypeNotAllowed,
 
-        /// The user has not granted anything to the OAuth client, or has ended it.
-        #[error("the grant does not exist, or has been ended")]
+        /// The user has not granted anything to the OAuth client, or has ended the grant.
+        #[error("the grant does not exist or has ended")]
         #[hint("List the user's grants with `GET /api/v1/users/{user_id}/grants`.")]
         #[answer(NOT_FOUND, Sdks::None)]
         GrantNotFound,
@@ -207,15 +207,16 @@ macro_rules! oauth {
         #[answer(UNAUTHORIZED, Sdks::None)]
         BearerTokenMissing,
 
-        /// The access token is not one of this project's OAuth clients, or no longer valid.
-        #[error("the access token is not one of this project's OAuth clients, or no longer valid")]
+        /// The access token was not issued to an OAuth client of this project, or is no longer
+        /// valid.
+        #[error("the access token was not issued to an OAuth client of this project, or is no longer valid")]
         #[hint("Refresh the token, or start an authorization request.")]
         #[answer(UNAUTHORIZED, Sdks::None)]
         BearerTokenInvalid,
 
         /// The access token does not have the scope `openid`.
         #[error("the access token does not have the scope openid")]
-        #[hint("Ask for the scope `openid` in the authorization request.")]
+        #[hint("Request the scope `openid` in the authorization request.")]
         #[answer(FORBIDDEN, Sdks::None)]
         BearerScopeInsufficient,
 

@@ -11,13 +11,13 @@ macro_rules! projects {
 
         /// The team owns the maximum number of projects.
         #[error("a team can own at most {max} projects: delete one first, or choose another team")]
-        #[hint("Delete one that you no longer use, or let another team own the project.")]
+        #[hint("Delete a project that you no longer use, or choose another team as the owner.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProjects { max: usize },
 
         /// The project `internal` cannot be deleted.
         #[error("the project `internal`, whose users own the other projects, cannot be deleted")]
-        #[hint("Delete its users and teams instead.")]
+        #[hint("Delete the project's users and teams instead.")]
         #[answer(FORBIDDEN, Sdks::None)]
         InternalProjectStays,
 

@@ -10,7 +10,7 @@ macro_rules! requests {
         #[answer(NOT_FOUND, Sdks::None)]
         RouteNotFound(#[serde(skip)] PathSlip),
 
-        /// The path exists, but not with this method.
+        /// The path exists, but does not support this method.
         #[error("the path does not support this method")]
         #[hint("Use one of the methods in the `Allow` header.")]
         #[answer(METHOD_NOT_ALLOWED, Sdks::None)]
@@ -25,7 +25,7 @@ macro_rules! requests {
 
         /// The body is larger than the service accepts.
         #[error("the body is larger than {max_bytes} bytes")]
-        #[hint("Send less; the limit is in `details`.")]
+        #[hint("Send a smaller body; the limit is in `details`.")]
         #[answer(PAYLOAD_TOO_LARGE, Sdks::None)]
         BodyTooLarge { max_bytes: usize },
 
@@ -43,7 +43,7 @@ macro_rules! requests {
         SchemaError { message: String, problems: Vec<Problem> },
 
         /// A header was sent twice with different values, or is not text.
-        #[error("the header x-service-{header}, or a synonym of it, was sent twice with different values, or is not text")]
+        #[error("the header x-service-{header} or a synonym was sent twice with different values, or is not text")]
         #[hint("Send the header once; `X-Stack-…` and `X-Hexclave-…` are synonyms of `X-Service-…`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         ConflictingHeaders { header: String },
@@ -56,30 +56,30 @@ macro_rules! requests {
 
         /// The resource has changed since it was read.
         #[error("the resource has changed since it was read: read it again")]
-        #[hint("Read it again and repeat the change with its new `ETag`.")]
+        #[hint("Read the resource again, and repeat the change with the new `ETag`.")]
         #[answer(PRECONDITION_FAILED, Sdks::None)]
         PreconditionFailed,
 
         /// The data does not belong to the current user.
         #[error("the requested data does not belong to the current user")]
-        #[hint("Client access reaches only the current user's data; use server access for other users' data.")]
+        #[hint("Client access is limited to the current user's data; use server access for other users' data.")]
         #[answer(FORBIDDEN, Sdks::None)]
         Forbidden,
 
-        /// Too many requests of this kind in a short time.
+        /// The caller sent too many requests of this kind in a short time.
         #[error("{0}")]
         #[hint("Wait for the number of seconds in `Retry-After`; the `RateLimit` headers name the limit.")]
         #[answer(TOO_MANY_REQUESTS, Sdks::None)]
         RateLimited(Refusal),
 
         /// The service failed unexpectedly.
-        #[error("the service failed unexpectedly; its log has the reason under the request id")]
-        #[hint("Try again; if it keeps failing, search the log for the request id.")]
+        #[error("the service failed unexpectedly; the service's log contains the reason under the request id")]
+        #[hint("Repeat the request; if it keeps failing, search the log for the request id.")]
         #[answer(INTERNAL_SERVER_ERROR, Sdks::None)]
         InternalError,
 
         /// The service is overloaded or needs more time, or concurrent changes conflicted.
-        #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
+        #[error("the service is overloaded or needs more time, or concurrent changes conflicted: try again soon")]
         #[hint("Retry after the number of seconds in `Retry-After`.")]
         #[answer(SERVICE_UNAVAILABLE, Sdks::None)]
         ServiceUnavailable,

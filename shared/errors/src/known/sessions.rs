@@ -52,7 +52,7 @@ macro_rules! sessions {
 
         /// The current user is anonymous, which the request does not allow.
         #[error("the user is anonymous, which the request does not allow")]
-        #[hint("Send `X-Service-Allow-Anonymous-User: true`, or have the user sign up.")]
+        #[hint("Send `X-Service-Allow-Anonymous-User: true`, or ask the user to sign up.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         AnonymousAuthenticationNotAllowed,
 
@@ -63,7 +63,7 @@ macro_rules! sessions {
         RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
         /// The user must reauthenticate before this change or deletion; an impersonated session
-        /// cannot.
+        /// cannot reauthenticate.
         #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
         #[hint("Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.")]
         #[answer(FORBIDDEN, Sdks::None)]
@@ -71,7 +71,7 @@ macro_rules! sessions {
 
         /// The user does not have this session.
         #[error("the user does not have this session")]
-        #[hint("List the user's sessions; this one may have ended.")]
+        #[hint("List the user's sessions; this session may have ended.")]
         #[answer(NOT_FOUND, Sdks::None)]
         SessionNotFound,
 
@@ -114,7 +114,7 @@ macro_rules! sessions {
 
         /// The device's sign-in was refused.
         #[error("the device's sign-in was refused")]
-        #[hint("Tell the user, and start again if they want to.")]
+        #[hint("Tell the user that the sign-in was refused; start again if the user wants to.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         DeviceDenied,
 
@@ -127,7 +127,7 @@ macro_rules! sessions {
 
         /// The command-line tool's sign-in has no anonymous session, or that session has ended.
         #[error("the sign-in has no anonymous session, or that session has ended")]
-        #[hint("In the browser, sign in and confirm with the refresh token.")]
+        #[hint("In the browser, sign in and confirm with the user's refresh token.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         NoAnonymousSession,
 

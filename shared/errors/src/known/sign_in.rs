@@ -15,7 +15,7 @@ macro_rules! sign_in {
         #[answer(FORBIDDEN, Sdks::All)]
         SignUpRejected { message: String },
 
-        /// The project requires a solved bot challenge, but the request has no valid one.
+        /// The project requires a bot challenge, but the request does not contain a solved one.
         #[error("a bot challenge must be solved first")]
         #[hint("Show the project's challenge, and repeat the request with `bot_challenge_token`.")]
         #[answer(CONFLICT, Sdks::Since2_8_108)]
@@ -23,7 +23,7 @@ macro_rules! sign_in {
 
         /// The bot challenge was shown but not solved, or cannot be checked.
         #[error("{message}")]
-        #[hint("Show the message and another challenge; the service's log has the reason.")]
+        #[hint("Show the message and another challenge; the service's log contains the reason.")]
         #[answer(BAD_REQUEST, Sdks::Since2_8_108)]
         BotChallengeFailed { message: String },
 
@@ -68,13 +68,13 @@ macro_rules! sign_in {
 
         /// The user does not have a password.
         #[error("the user has no password")]
-        #[hint("Set one with `POST /api/v1/auth/password/set`.")]
+        #[hint("Set a password with `POST /api/v1/auth/password/set`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         UserDoesNotHavePassword,
 
         /// The user already has a password.
         #[error("the user already has a password: update it instead")]
-        #[hint("Update it with `POST /api/v1/auth/password/update`.")]
+        #[hint("Update the password with `POST /api/v1/auth/password/update`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         UserHasPassword,
 
@@ -144,7 +144,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user has no authenticator app, so recovery codes have nothing to stand in for.
+        /// The user has no authenticator app that recovery codes could stand in for.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -158,7 +158,7 @@ macro_rules! sign_in {
 
         /// The user has the maximum number of authenticator apps.
         #[error("a user can have at most {max} authenticator apps: remove one first")]
-        #[hint("Ask the user to remove one that they no longer use.")]
+        #[hint("Ask the user to remove an app that they no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyAuthenticators { max: usize },
 

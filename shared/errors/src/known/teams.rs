@@ -16,14 +16,14 @@ macro_rules! teams {
         TeamCreationNotEnabled,
 
         /// The user has created the maximum number of teams.
-        #[error("a user can create at most {max} teams: delete one of them first")]
-        #[hint("Delete one of them, increase `config.max_teams_per_user`, or create the team with server access.")]
+        #[error("a user can create at most {max} teams: delete one first")]
+        #[hint("Delete a team, increase `config.max_teams_per_user`, or create the team with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyTeams { max: usize },
 
         /// The user belongs to the maximum number of teams.
         #[error("a user can belong to at most {max} teams: leave one first")]
-        #[hint("Leave one of them, or add the user to the team with server access.")]
+        #[hint("Leave a team, or add the user to the new team with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyTeamMemberships { max: usize },
 
@@ -53,18 +53,18 @@ macro_rules! teams {
 
         /// The invitation was sent to an address that the user has not verified.
         #[error("the invitation was sent to an address that this user has not verified")]
-        #[hint("Sign in with the invited address, or verify it for this user.")]
+        #[hint("Sign in with the invited address, or verify the address for this user.")]
         #[answer(FORBIDDEN, Sdks::Since2_8_108)]
         TeamInvitationEmailMismatch,
 
         /// The team has the maximum number of unanswered invitations from members.
         #[error("a team can have at most {max} unanswered invitations: revoke one first")]
-        #[hint("Revoke one, wait until one is accepted or expires, or invite with server access.")]
+        #[hint("Revoke an invitation, wait until one is accepted or expires, or invite with server access.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
         /// The operation requires a team permission that the user does not have.
-        #[error("this requires the permission {permission_id} in team {team_id}")]
+        #[error("this operation requires the permission {permission_id} in team {team_id}")]
         #[hint("Grant the permission in `details`, or call with server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
         TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },
@@ -77,14 +77,14 @@ macro_rules! teams {
 
         /// The permission does not exist, or cannot be revoked because the user does not have it.
         #[error("the permission {permission_id} does not exist, or the user does not have it")]
-        #[hint("Check its id, or define it first.")]
+        #[hint("Check the permission id, or define the permission first.")]
         #[answer(NOT_FOUND, Sdks::All)]
         PermissionNotFound { permission_id: String },
 
-        /// The permission has the other scope: it is a team permission instead of a project
+        /// The permission has the wrong scope: it is a team permission instead of a project
         /// permission, or the reverse.
         #[error("the permission {permission_id} has the scope {actual_scope}, not {expected_scope}")]
-        #[hint("Use the operation for the permission's scope, which is in `details`.")]
+        #[hint("Use the operation for the scope of the permission; `details` contains the scope.")]
         #[answer(NOT_FOUND, Sdks::All)]
         WrongPermissionScope {
             permission_id: String,
@@ -92,7 +92,7 @@ macro_rules! teams {
             actual_scope: String,
         },
 
-        /// A permission that this one should contain does not exist.
+        /// A permission that this permission should contain does not exist.
         #[error("the contained permission {permission_id} does not exist")]
         #[hint("Define the contained permission first.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -112,7 +112,7 @@ macro_rules! teams {
 
         /// The project has the maximum number of permissions of this scope.
         #[error("a project can define at most {max} permissions per scope: delete one first")]
-        #[hint("Delete one that you no longer use.")]
+        #[hint("Delete a permission that you no longer use.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyPermissions { max: usize },
 

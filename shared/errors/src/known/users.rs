@@ -47,7 +47,7 @@ macro_rules! users {
 
         /// Another user signs in with this address.
         #[error("another user signs in with this address")]
-        #[hint("Use another address, or have the other user give this one up.")]
+        #[hint("Use another address, or ask the other user to give up this address.")]
         #[answer(CONFLICT, Sdks::All)]
         ContactChannelAlreadyUsedForAuthBySomeoneElse {
             r#type: &'static str,
@@ -75,7 +75,7 @@ macro_rules! users {
 
         /// The image does not exist.
         #[error("the image does not exist")]
-        #[hint("Read the user or team again to get its current image.")]
+        #[hint("Read the user or team again to get the current image.")]
         #[answer(NOT_FOUND, Sdks::None)]
         ProfileImageNotFound,
 

@@ -1,6 +1,6 @@
-//! Emails with codes, and the email that tells the owner of an address that an account is now
-//! theirs. A code is written together with the outbox entry that carries it and, except for an
-//! email of [`CodeEmail::reset`], with the counts of the recipient ([`gate`]).
+//! Emails with codes, and the email that tells the owner of an address that an account now belongs
+//! to them. A code is written together with the outbox entry that contains the code. Except for an
+//! email of [`CodeEmail::reset`], the recipient's counts are written as well ([`gate`]).
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -20,32 +20,32 @@ use crate::app::App;
 use crate::email::gate::{self, Address, Cause, RecipientCounts};
 use crate::email::sealed;
 
-/// The path of the link in a verification email that releases the address.
+/// The path of the link with which the recipient of a verification email releases the address.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// The values for writing an email with a code. The email's main link is `callback` with the query
-/// parameter `code`.
+/// The values needed to write an email with a code. The email's main link is `callback` with the
+/// query parameter `code`.
 pub struct CodeEmail<'a> {
     /// The app.
     pub app: &'a App,
     /// The project.
     pub project: &'a ProjectId,
-    /// The page of the project's app behind the link.
+    /// The page of the project's app that the link opens.
     pub callback: &'a RedirectUrl,
     /// The current time.
     pub now: Timestamp,
 }
 
 impl CodeEmail<'_> {
-    /// A new code, with the writes that create it and the email with its link.
+    /// A new code, with the writes that create the code and queue the email with its link.
     pub fn writes(&self, recipient: RecipientCounts, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         let writes = self.with_email(stored, &code, recipient.queue(self.project, &entry, stored.user_id)?)?;
         Ok((code, writes))
     }
 
-    /// The writes that store a code to reset the password of `user`, and queue its email. The owner
-    /// has requested the code through a link in an earlier email to `email`.
+    /// The writes that store a code to reset the password of `user`, and queue the email with the
+    /// code. The owner has requested the code through a link in an earlier email to `email`.
     pub fn reset(&self, user: &User, email: &Email) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::ResetPassword,
@@ -61,7 +61,7 @@ impl CodeEmail<'_> {
     }
 
     /// Writes that look and cost like [`Self::writes`], but do not send an email, so nobody
-    /// receives the code. Used where the response must not reveal whether an account exists.
+    /// receives the code. For responses that must not reveal whether an account exists.
     pub fn decoys(&self, recipient: RecipientCounts, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
         self.with_email(stored, &code, recipient.decoy(self.project, &entry, self.now)?)
@@ -86,8 +86,9 @@ impl CodeEmail<'_> {
         Ok((code, entry))
     }
 
-    /// The writes that store a code to verify a user's email address, and queue its email. A second
-    /// link in the email lets a recipient who did not create the account release the address.
+    /// The writes that store a code to verify a user's email address, and queue the email with the
+    /// code. A second link in the email lets a recipient who did not create the account release the
+    /// address.
     pub fn verification(&self, recipient: RecipientCounts, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,
@@ -110,7 +111,7 @@ impl CodeEmail<'_> {
 }
 
 /// The write that queues the email telling the owner of an email address that the account now
-/// belongs to them; `None` if the user has no primary address.
+/// belongs to them; `None` if the user does not have a primary address.
 pub fn account_claimed(app: &App, project: &ProjectId, user: &User) -> Result<Option<Write>, store::Error> {
     let Some(channel) = user.primary() else { return Ok(None) };
     let to = Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] };

@@ -1,27 +1,28 @@
 //! The gate of all emails: a contract test ensures that no other module adds entries to the outbox.
-//! The recipient of each email is counted here, before rendering at the latest:
+//! This module counts the recipient of each email, at the latest before rendering:
 //!
 //! | email | counted | beyond the limit |
 //! |---|---|---|
 //! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
 //! | code, link or invitation that a server asks for | mailbox, with a higher quota | the request is refused |
 //! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
-//! | notice to an address that is verified, but not confirmed | the address, separately from the others | folded |
-//! | notice to a confirmed address | the mailbox, separately from the others | folded |
+//! | notice to an address that is verified, but not confirmed | the address, counted separately | folded |
+//! | notice to a confirmed address | the mailbox, counted separately | folded |
 //! | the way back after "This wasn't me" | no: the link works once | |
 //! | emails from a server to its users | no: the project's quota limits them | |
 //!
-//! The network of a client that asks for a code is counted with its request
-//! ([`Rule::SendCodeNetwork`]), and so is one that signs up with an address to verify. A mailbox
-//! has one name for all its addresses ([`Email::mailbox`]), and the domains of mail providers do
-//! not count ([`Email::organisation`]).
+//! The network of a client that requests a code is counted with the client's request
+//! ([`Rule::SendCodeNetwork`]). The same applies to a client that signs up with an address to
+//! verify. All addresses of a mailbox count under one name ([`Email::mailbox`]), and the domains of
+//! mail providers do not count ([`Email::organisation`]).
 //!
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
-//! the last one; later ones are skipped. A change never fails because of its notice, so notices are
-//! counted by the worker that renders them. A stranger can cause notices only to unproved
-//! addresses, which are counted separately, so a stranger cannot use up an owner's notices. This
-//! also protects owners who clicked the link of a verification email without a session, as with the
-//! published SDK: only the account that has this very address causes notices to it.
+//! the last notice; later notices are skipped. A change never fails because of its notice, so
+//! notices are counted by the worker that renders them. A stranger can cause notices only to
+//! unproved addresses. These notices are counted separately, so a stranger cannot use up an owner's
+//! notices. The same applies to owners who clicked the link of a verification email without a
+//! session, as with the published SDK: only the account with this very address causes notices to
+//! it.
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -45,10 +46,11 @@ use crate::context::Context;
 pub enum Address {
     /// The address may belong to a stranger.
     Unproved,
-    /// Someone who reads the emails to the address, perhaps the account's owner, has verified it
-    /// without a session of the account.
+    /// Someone who reads the emails to the address has verified it without a session of the
+    /// account. That person may be the account's owner.
     Verified,
-    /// The owner has proved the address, or the response must not show whether it has an account.
+    /// The owner has proved the address, or the response must not reveal whether the address has an
+    /// account.
     Proved,
 }
 
@@ -68,7 +70,7 @@ impl Address {
 #[must_use]
 pub struct RecipientCounts(Vec<Write>);
 
-/// The counters for whoever receives a code, link or invitation.
+/// The counters for the recipient of a code, link or invitation.
 fn counters(app: &App, level: Level, email: &Email, address: Address) -> impl Iterator<Item = Counter> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let is_client = level == Level::Client;
@@ -91,9 +93,9 @@ pub fn keys(app: &App, project: &ProjectId, level: Level, email: &Email) -> Vec<
     counters(app, level, email, Address::Unproved).map(|counter| limit::key_before(project, &counter)).collect()
 }
 
-/// The counts for whoever receives a code, link or invitation, for the transaction with the email,
-/// which fails if a limit is reached. Costs a unit to read for each counter that is not prefetched
-/// ([`keys`]).
+/// The counts of the recipient of a code, link or invitation, to be written in the transaction with
+/// the email. The transaction fails if a limit is reached. Costs a unit to read for each counter
+/// that is not prefetched ([`keys`]).
 pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<RecipientCounts, store::Error> {
     let project = &context.project.id;
     let mut writes = Vec::new();
@@ -104,8 +106,8 @@ pub async fn recipient(context: &Context, email: &Email, address: Address) -> Re
 }
 
 /// The counts of a recipient who was counted before the transaction with the email, while the
-/// operation waits for something else. That costs half as much as in the transaction. If the email
-/// is not queued after all, they must be taken back.
+/// operation was waiting for something else. Counting early costs half as much as counting in the
+/// transaction. If the email is not queued after all, the counts must be taken back.
 #[must_use]
 pub struct CountedRecipient<'a> {
     app: &'a App,
@@ -113,8 +115,8 @@ pub struct CountedRecipient<'a> {
     counters: Vec<Counter>,
 }
 
-/// Counts the recipient now. Fails if a limit is reached; then nothing stays counted. As each
-/// request counts itself before it compares, no more pass concurrently than the limit permits.
+/// Counts the recipient now. Fails if a limit is reached; in this case, nothing stays counted. As
+/// each request counts itself before it compares, concurrent requests cannot exceed the limit.
 pub async fn count_before<'a>(context: &'a Context, email: &Email, address: Address) -> Result<CountedRecipient<'a>, store::Error> {
     let (app, project) = (&context.app, &context.project.id);
     let counters: Vec<Counter> = counters(app, context.level, email, address).collect();
@@ -140,7 +142,8 @@ async fn count_one(app: &App, project: &ProjectId, counter: &Counter) -> Result<
     judged
 }
 
-/// Takes back a count. If that fails, the recipient gets one email less in this window.
+/// Takes back a count. If taking the count back fails, the recipient gets one email less in this
+/// window.
 async fn take_back(app: &App, project: &ProjectId, counter: &Counter) {
     if let Err(error) = app.store.write_unrecorded(limit::take_back(project, counter)).await {
         tracing::warn!(%error, "an email that was not queued stays counted");
@@ -148,7 +151,7 @@ async fn take_back(app: &App, project: &ProjectId, counter: &Counter) {
 }
 
 impl CountedRecipient<'_> {
-    /// Permits to queue the email, without counting again.
+    /// Permits queuing the email without counting the recipient again.
     pub fn counts(&self) -> RecipientCounts {
         RecipientCounts(Vec::new())
     }
@@ -168,8 +171,9 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
 }
 
 impl RecipientCounts {
-    /// Counts nothing, for an email requested through a link in an earlier email: the link works
-    /// only once, and someone who uses up the recipient's quota must not lock the owner out.
+    /// Counts nothing, for an email requested through a link in an earlier email. The link works
+    /// only once, and someone who uses up the recipient's quota must not be able to lock the owner
+    /// out.
     pub(crate) fn by_link() -> Self {
         Self(Vec::new())
     }
@@ -207,7 +211,8 @@ pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<
     outbox::create(project, &OutboxEntry { notice, ..entry })
 }
 
-/// Counts a notice before it is rendered, and decides its fate.
+/// Counts a notice before it is rendered, and decides whether the notice is sent, folded or
+/// skipped.
 pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Fate, store::Error> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let (Some(count), Some(to)) = (&entry.notice, entry.to.addresses().first()) else { return Ok(Fate::Sent) };
@@ -227,7 +232,7 @@ pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result
         }
     }
     let Some(recipient) = recipient else { return Ok(Fate::Sent) };
-    // The windows do not slide here: exactly one notice is the first beyond the quota.
+    // The windows do not slide here, so exactly one notice is the first beyond the quota.
     let (_, counted) = app.store.add(project, &recipient, 1).await?;
     Ok(match counted.saturating_sub(recipient.quota()) {
         0 => Fate::Sent,
@@ -236,8 +241,8 @@ pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result
     })
 }
 
-/// Queues a server's email to users: as entries or, for many recipients, as a broadcast that a
-/// worker turns into entries. `other` is written in the same transaction.
+/// Queues a server's email to users: as entries or, if there are many recipients, as a broadcast
+/// that a worker turns into entries. `other` is written in the same transaction.
 pub async fn to_users(app: &App, project: &ProjectId, mail: &OutboxEntry, to: &[UserId], other: Option<Write>) -> Result<(), store::Error> {
     if to.len() > broadcast::entries_at_once(mail) {
         return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), mail, to, other).await;

@@ -26,7 +26,7 @@ use crate::quota;
 
 /// The id of a new invitation, and the writes that store the invitation and queue its email. The
 /// link in the email is `callback` with the query parameter `code`. `sender` is the member who
-/// invites; `None` if a server or an administrator does.
+/// invites; `None` if a server or an administrator invites.
 pub fn writes(
     context: &Context,
     team: &Team,

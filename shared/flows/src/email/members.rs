@@ -10,7 +10,7 @@ use crate::email::gate::Address;
 
 /// The maximum number of members to notify, because one transaction writes all their emails.
 const MAX_NOTIFIED: usize = 50;
-/// How many members are read at once. Their users are read together.
+/// The number of members read at a time. The users of these members are read together.
 const PAGE: usize = 100;
 
 /// A member who can be notified.
@@ -24,9 +24,10 @@ pub struct NotifiableMember {
     pub address: Address,
 }
 
-/// The team's members that `keep` accepts and whose primary address is verified, with this address;
-/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, to
-/// whom a member could otherwise send the names in the email.
+/// The team's members that `keep` accepts and whose primary address is verified, each with this
+/// address. Contains at most 50 members, in the order of their user ids. Members without a verified
+/// address are skipped: the address may belong to a stranger, to whom a member could otherwise send
+/// the names in the email.
 pub async fn verified(
     app: &App,
     project: &ProjectId,

@@ -28,9 +28,9 @@ use crate::email::sealed;
 /// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// The writes that notify users of a change from `before` to `after`; the notices are also recorded
-/// in `after`. `place` is absent if a server made the change, because a server's IP address means
-/// nothing to the owner, or if the recipient must not learn the place.
+/// The writes that notify users of a change from `before` to `after`; `after` also records the
+/// notices. `place` is absent if the recipient must not learn the place, or if a server made the
+/// change, because a server's IP address means nothing to the owner.
 pub fn about_change(
     app: &App,
     project: &Project,
@@ -55,7 +55,7 @@ pub fn about_reset(
 }
 
 /// Like [`about_change`], for a team's new API key that the user created. The link does not remove
-/// the key, but using the link invalidates keys created before
+/// the key, but using the link invalidates keys that were created earlier
 /// ([`Creator`](model::owned_key::Creator)).
 pub fn about_team_key(
     app: &App,
@@ -67,8 +67,8 @@ pub fn about_team_key(
     AccountChanges { app, project, place, before, changes: vec![Change::from_new_key(key)] }.tell(after)
 }
 
-/// Like [`about_change`], for a refresh token of an OAuth client that came back after it had been
-/// replaced.
+/// Like [`about_change`], for a refresh token of an OAuth client that was used again after it had
+/// been replaced.
 pub fn about_replayed_token(
     app: &App,
     project: &Project,
@@ -79,7 +79,7 @@ pub fn about_replayed_token(
     AccountChanges { app, project, place, before, changes: vec![Change::from_replayed_token(client)] }.tell(after)
 }
 
-/// The changes to an account, and where they were made.
+/// The changes to an account, and the place where they were made.
 struct AccountChanges<'a> {
     app: &'a App,
     project: &'a Project,
@@ -100,7 +100,7 @@ impl AccountChanges<'_> {
         }
         let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
         // An unverified address may belong to a stranger, whom the account's creator could flood.
-        // So all changes count as one kind.
+        // All changes therefore count as one kind.
         let is_proved = before.channels.iter().any(|channel| channel.is_verified);
         let counted = if is_proved { kinds } else { vec![Kind::AddressAdded] };
         let Some(sent_at) = after.notices.admit(&counted, now) else { return Ok(Vec::new()) };
@@ -122,9 +122,9 @@ impl AccountChanges<'_> {
 }
 
 /// The writes that notify users of a sign-in from a place where the account had not been used
-/// before. Only verified addresses are notified: any other may belong to a stranger, whom the
-/// account's creator could flood by signing in from many places. Someone who verified an address
-/// without a session may be the account's owner; otherwise, the link lets that person lock the
+/// before. Only verified addresses are notified. An unverified address may belong to a stranger,
+/// whom the account's creator could flood by signing in from many places. Someone who verified an
+/// address without a session may be the account's owner; if not, the link lets that person lock the
 /// creator out.
 pub fn about_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
@@ -159,14 +159,15 @@ pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String
     NewEntry { scheduled_at: Some(sent_at), ..to_address((user.id, email), Source::builtin(mail), variables) }
 }
 
-/// An email to this address of a user, from a text other than a built-in template. The address is
-/// fixed: the user may make another one primary before the email is sent.
+/// An email to this address of a user, from a text that is not a built-in template. The address is
+/// fixed, because the user may choose another primary address before the email is sent.
 pub fn to_address((user_id, email): (UserId, Email), source: Source, variables: Map<String, Value>) -> NewEntry {
     NewEntry::urgent(Recipients::UserCustomEmails { user_id, emails: vec![email] }, source, variables)
 }
 
-/// The snapshot of a user, with secrets resealed under the current deployment secret: a running
-/// `gateway reseal` may already be past the place where the link with this snapshot is stored.
+/// The snapshot of a user, with secrets resealed under the current deployment secret. Resealing is
+/// necessary because a running `gateway reseal` may already be past the place where the link with
+/// this snapshot is stored.
 fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
     let mut snapshot = user.snapshot();
     let owner = totp::owner(&project.id, user.id);
@@ -181,7 +182,7 @@ fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
 struct Notice<'a> {
     app: &'a App,
     project: &'a Project,
-    /// The user before the reported change.
+    /// The user before the change or sign-in.
     user: &'a User,
     before: Snapshot,
     mail: Builtin,

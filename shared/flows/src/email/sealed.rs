@@ -1,6 +1,6 @@
 //! Built-in emails that contain codes. The outbox entry contains the codes in sealed form; the
 //! worker that sends the email unseals them. [`model::outbox::codes`] explains the reason, and what
-//! other readers of the entry see.
+//! the entry shows to other readers.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Wrong passwords for an account, and wrong codes of its second factor.
+//! Counts of wrong passwords for an account, and of wrong codes of its second factor.
 
 use model::email::any::AnyEmail;
 use model::limit::{Counter, Rule, Subject};
@@ -11,9 +11,9 @@ use crate::app::App;
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// An attempt is counted before it is checked, and the count of a correct one is taken back. So
-/// concurrent guesses do not reveal more than the limit permits, and an owner who knows the
-/// password does not use up attempts. If the process ends in between, a correct attempt stays
+/// An attempt is counted before it is checked, and the count of a correct attempt is taken back.
+/// Concurrent guesses therefore do not reveal more than the limit permits, and an owner who knows
+/// the password does not use up attempts. If the process ends in between, a correct attempt stays
 /// counted. Passwords at sign-in are counted by the given email address, so an account that does
 /// not exist looks like one that does.
 pub struct Failures<'a> {
@@ -23,7 +23,7 @@ pub struct Failures<'a> {
     counter: Option<Counter>,
 }
 
-/// An attempt that is counted as wrong unless it permits something.
+/// An attempt that stays counted as wrong unless [`Self::permit`] is called.
 #[must_use]
 pub struct Attempt<'a> {
     failures: &'a Failures<'a>,
@@ -38,8 +38,8 @@ impl<'a> Failures<'a> {
     }
 
     /// The count of a signed-in user's wrong passwords when changing the password or
-    /// reauthenticating. It is separate, so that strangers who guess at sign-in cannot keep the
-    /// owner from changing the password.
+    /// reauthenticating. This count is separate, so that strangers who guess passwords at sign-in
+    /// cannot keep the owner from changing the password.
     pub fn for_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
@@ -55,8 +55,8 @@ impl<'a> Failures<'a> {
     }
 
     /// Counts an attempt; fails if the limit is reached. A process checks at most as many attempts
-    /// at once as the quota allows. Further attempts wait instead of failing, because those being
-    /// checked may turn out to be correct and give their counts back.
+    /// at a time as the quota allows. Additional attempts wait instead of failing, because the
+    /// attempts being checked may turn out to be correct and give back their counts.
     pub async fn begin(&self) -> Result<Attempt<'_>, store::Error> {
         let Some(counter) = &self.counter else { return Ok(Attempt { failures: self, _place: None }) };
         let place = self.app.memory.places(self.project, counter).acquire_owned().await.ok();
@@ -70,7 +70,7 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// For an email address that nobody signs in with: writes something in place of
+    /// For an email address that nobody signs in with. Writes something in place of
     /// [`Store::count_wrong_password`](store::Store::count_wrong_password), so that the response
     /// takes about as long as for an address in use.
     pub async fn count_nobody(&self) -> Result<(), store::Error> {
@@ -78,8 +78,8 @@ impl<'a> Failures<'a> {
     }
 
     /// The writes that reset the count, for the transaction of a password reset: guesses at the old
-    /// password no longer count. Usually there are none, and reading that costs less than two
-    /// deletions. A guess made in between stays counted.
+    /// password no longer count. Usually there are no counts, and reading that there are none costs
+    /// less than two deletions. A guess made between the read and the transaction stays counted.
     pub async fn forget(&self) -> Result<Vec<Write>, store::Error> {
         match &self.counter {
             Some(counter) => self.app.store.forget_counts(self.project, counter).await,
@@ -89,12 +89,12 @@ impl<'a> Failures<'a> {
 }
 
 impl Attempt<'_> {
-    /// Does the work that a correct attempt permits, and takes back its count at the same time. A
-    /// count that cannot be taken back is only logged.
+    /// Does the work that a correct attempt permits, and takes back the attempt's count at the same
+    /// time. A count that cannot be taken back is only logged.
     pub async fn permit<T>(self, work: impl Future<Output = T>) -> T {
         let (done, taken) = futures_util::join!(work, self.take_back());
         match taken {
-            // A password reset may have reset the count.
+            // A password reset may have reset the count already.
             Ok(()) | Err(store::Error::Conflict(_)) => {}
             Err(error) => tracing::warn!(%error, "a right password or code stays counted as wrong"),
         }

@@ -1,17 +1,18 @@
-//! How requests are counted against rate limits, and how they are refused.
+//! Counts requests against rate limits, and refuses those beyond a limit.
 //!
-//! A request is counted by sender while its access is proved, concurrently with the reads of the
-//! table. So operations that take an `Access` cannot forget to count, and counting does not cost a
-//! round trip. If the process has not seen the project or key yet, the request is counted only
-//! after the proof, and the process remembers them from then on ([`crate::memory`]). The clients of
-//! an IP address or a network are counted together, in memory, and only with every tenth request in
-//! the table, so this counting costs most requests nothing. Requests that count for a whole
-//! project, such as sign-ups by its servers, are counted after the proof, so that nobody else can
-//! use up the project's quota. Requests with a wrong key, or for a project that does not exist, are
-//! counted by IP address ([`unproved`]). Operations count the subjects that only they know: the
-//! account whose password or second factor is guessed ([`Failures`]), a secret such as a refresh
-//! token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). A client's
-//! reads are counted afterwards ([`Reader`]).
+//! A request is counted by its sender while its access is proved, concurrently with the reads of
+//! the table. Operations that take an `Access` therefore cannot forget to count, and counting does
+//! not cost a round trip. If the process has not seen the project or key yet, the request is
+//! counted only after the proof; then the process remembers the project and the key
+//! ([`crate::memory`]). The clients of an IP address or a network are counted together in memory,
+//! and only every tenth request is written to the table, so counting is free for most requests.
+//! Requests that count for a whole project, such as sign-ups by the project's servers, are counted
+//! after the proof, so that nobody else can use up the project's quota. Requests with a wrong key,
+//! or for a project that does not exist, are counted by IP address ([`unproved`]). Operations count
+//! the subjects that only the operations know: the account whose password or second factor is
+//! guessed ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of
+//! an email ([`gate`](crate::email::gate)). A client's reads are counted after the response
+//! ([`Reader`]).
 
 mod failures;
 mod reads;
@@ -33,7 +34,7 @@ use crate::context::Context;
 pub use crate::limits::failures::{Attempt, Failures};
 pub use crate::limits::reads::Reader;
 
-/// The claimed sender of a request, not proved yet.
+/// The sender that a request claims, not proved yet.
 pub struct ClaimedSender<'a> {
     /// The limit of the operation, if it has one.
     pub limit: Option<Limit>,
@@ -45,12 +46,13 @@ pub struct ClaimedSender<'a> {
     pub user: Option<UserId>,
     /// The session of the access token; `None` without a token.
     pub session: Option<SessionId>,
-    /// The user of the admin access token; `None` without a valid one.
+    /// The user of the admin access token; `None` without a valid token.
     pub owner: Option<UserId>,
-    /// The digest of the API key of the claimed level; `None` without one.
+    /// The digest of the API key for the claimed level; `None` without a key.
     pub key: Option<&'a Digest>,
-    /// The secret API key of a user or team that the operation checks; `None` for a public key,
-    /// whose limit anybody could use up through the app, and for other operations.
+    /// The secret API key of a user or team that the operation checks; `None` for operations that
+    /// do not check one, and for a public key, because anyone could use up its limit through the
+    /// app.
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
@@ -60,16 +62,17 @@ pub struct ClaimedSender<'a> {
     pub body_bytes: usize,
 }
 
-/// How many bytes of a body count as another write, for the limits of an IP address and a network:
-/// large writes cost more.
+/// How many bytes of a body count as an additional write, for the limits of an IP address and a
+/// network: large writes cost more.
 const BYTES_PER_WRITE: usize = 4096;
 
 impl<'a> ClaimedSender<'a> {
-    /// The counters for this request. If one of them belongs to the whole project, the request is
-    /// counted after the proof, otherwise perhaps during the proof. So a false claim harms only its
-    /// sender, with one exception: an access token is known to be genuine, but its session may have
-    /// ended, and such requests count for the user until the token expires. So requests that lock
-    /// an intruder out are counted by session ([`Limit::SecureAccount`]).
+    /// The counters for this request. If one of the counters belongs to the whole project, the
+    /// request is counted after the proof; otherwise, it may be counted during the proof. A false
+    /// claim therefore harms only its sender, with one exception: an access token is known to be
+    /// genuine, but its session may have ended, and such requests count for the user until the
+    /// token expires. For this reason, requests that lock an intruder out are counted by session
+    /// ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> RequestCount<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
@@ -103,14 +106,15 @@ impl<'a> ClaimedSender<'a> {
         counting
     }
 
-    /// The client whose reads are counted; `None` for a request with another limit, or one from a
-    /// server or administrator.
+    /// The client whose reads are counted; `None` for a request with another limit, and for a
+    /// request from a server or administrator.
     pub fn reader(&self, app: &App) -> Option<Reader> {
         let counts = self.level == Level::Client && self.limit.is_none();
         counts.then(|| Reader::at(app, self.project, self.place, self.session))
     }
 
-    /// The subject to count the caller as, and the key that must be proved first, if there is one.
+    /// The subject that the caller counts as, and the key that must be proved first, if there is
+    /// one.
     fn caller(&self) -> (Subject, Option<Subject>) {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
@@ -126,9 +130,9 @@ pub struct RequestCount<'a> {
     app: &'a App,
     project: &'a ProjectId,
     counters: Vec<Counter>,
-    /// The counters counted in memory first.
+    /// The counters that are first counted in memory.
     batched: Vec<Counter>,
-    /// How often the batched counters count the request.
+    /// How many times the batched counters count the request.
     weight: u32,
     /// The key that must be proved for the caller's counter; `None` if that counter does not need a
     /// key.
@@ -137,7 +141,7 @@ pub struct RequestCount<'a> {
 }
 
 /// The result of counting concurrently with reading the table: the count of each counter, or `None`
-/// if the request was not counted yet.
+/// if the request has not been counted yet.
 #[derive(Debug)]
 #[must_use]
 pub struct EarlyCounts(Option<Vec<u32>>);
@@ -171,7 +175,7 @@ impl<'a> RequestCount<'a> {
     }
 
     /// Counts concurrently with reading the table, unless the request must be counted after the
-    /// proof, or its project or key is not known to exist. Fails if a counter is known to be full.
+    /// proof or its project or key is not known to exist. Fails if a counter is known to be full.
     pub async fn early(&self) -> Result<EarlyCounts, store::Error> {
         for counter in self.counters.iter().chain(&self.batched) {
             if let Some(refusal) = self.app.memory.refusal(self.project, counter) {
@@ -184,8 +188,8 @@ impl<'a> RequestCount<'a> {
         Ok(EarlyCounts(Some(self.count().await?)))
     }
 
-    /// Counts the request now that its claims are proved, unless it was counted early, and decides
-    /// whether to refuse it.
+    /// Counts the request after its claims have been proved, unless it was counted early, and
+    /// decides whether to refuse the request.
     pub async fn settle(&self, early: EarlyCounts, items: &Items) -> Result<(), store::Error> {
         self.remember();
         let counted = match early.0 {
@@ -214,8 +218,8 @@ impl<'a> RequestCount<'a> {
         }
         let (before, counted) = self.app.store.add(self.project, counter, count).await?;
         self.app.memory.carried(self.project, counter, before, counted);
-        // The count includes this request: only the next ones are refused, and other processes find
-        // out when they add their requests.
+        // The count includes this request, so only later requests are refused. Other processes
+        // learn of the count when they add their requests.
         Ok(())
     }
 
@@ -252,8 +256,8 @@ pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Plac
     counting.settle(early, &items).await
 }
 
-/// Counts a request of a confidential OAuth client that has proved its secret. Unlike others,
-/// it is not counted by address: all users of the client come from its servers.
+/// Counts a request of a confidential OAuth client that has proved its secret. Such a request is
+/// not counted by IP address, because all users of the client come from the client's servers.
 pub async fn by_client(app: &App, project: &ProjectId, rule: Rule, client: OauthClientId) -> Result<(), store::Error> {
     let mut counting = RequestCount::new(app, project);
     counting.add(rule, &Subject::named(&client.to_string()));
@@ -261,9 +265,9 @@ pub async fn by_client(app: &App, project: &ProjectId, rule: Rule, client: Oauth
     counting.settle(early, &items).await
 }
 
-/// Counts a refresh token's use, or that of an OAuth client's access token, in this process's
-/// memory, so that it costs no write. Check the token first, so that only its owner can use up the
-/// limit. The clients of an IP address are counted in the table.
+/// Counts a use of a refresh token or of an OAuth client's access token. The count is in this
+/// process's memory, so it does not cost a write. Check the token first, so that only the token's
+/// owner can use up the limit. The requests of an IP address are counted separately, in the table.
 pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(), store::Error> {
     let Some(counter) = app.settings.limits.counter(Rule::Token, &Subject::secret(token), app.clock.now()) else { return Ok(()) };
     app.memory.room(project, &counter).map_err(store::Error::Limited)?;
@@ -271,8 +275,8 @@ pub fn refresh(app: &App, project: &ProjectId, token: &SecretString) -> Result<(
     Ok(())
 }
 
-/// Counts a request by its secret. Check the secret first, so that only its owner can use up the
-/// limit.
+/// Counts a request by the secret that it presents. Check the secret first, so that only the
+/// secret's owner can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
     match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
@@ -280,25 +284,25 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
     }
 }
 
-/// Counts a request by the caller's IP address: a request with a wrong key, for a project, code or
-/// flow that does not exist, to revoke an exposed key, or to check a version. With `project`, which
-/// must exist, the count is in the table. Without it, the count is in this process's memory:
-/// made-up projects must not create items, and operations without a limit may not write to the
-/// table.
+/// Counts a request by the caller's IP address. This applies to a request with a wrong key, for a
+/// project, code or flow that does not exist, to revoke an exposed key, or to check a version. With
+/// `project`, which must exist, the count is in the table. Without it, the count is in this
+/// process's memory, because made-up projects must not create items and operations without a limit
+/// may not write to the table.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }
 
-/// Counts a request with an unknown refresh token, authorization code, polling code or device code
-/// by the caller's IP address instead of the token or code, so that made-up ones do not create
-/// items.
+/// Counts a request with an unknown refresh token, authorization code, polling code or device code.
+/// The request counts by the caller's IP address instead of by the token or code, so that made-up
+/// ones do not create items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
 
 async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Place) -> Result<(), store::Error> {
-    // Counted only in memory: this limit is for floods, in which every count would be another
-    // write.
+    // The network is counted only in memory: its limit is for floods, in which every count would be
+    // an additional write.
     if let Some(network) = app.settings.limits.counter(Rule::UnprovedNetwork, &Subject::network(place.ip), app.clock.now()) {
         app.memory.count(&network).map_err(store::Error::Limited)?;
     }
@@ -320,7 +324,7 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     count_client(context, Rule::SignUpNetwork, &Subject::network(context.place.ip)).await
 }
 
-/// Counts an email with a code caused by a client's sign-up, together with the codes that clients
+/// Counts an email with a code that a client's sign-up causes, together with the codes that clients
 /// of the same network request.
 pub async fn like_sent_code(context: &Context) -> Result<(), store::Error> {
     count_client(context, Rule::SendCodeNetwork, &Subject::network(context.place.ip)).await
@@ -337,8 +341,8 @@ async fn count_client(context: &Context, rule: Rule, subject: &Subject) -> Resul
 }
 
 /// The counters of a user's change that invalidates codes for the user's unverified email
-/// addresses. Whoever created an account with someone else's address must not be able to invalidate
-/// every code before the owner of the address can use it.
+/// addresses. Someone who created an account with another person's address must not be able to
+/// invalidate every code before the owner of the address can use it.
 pub fn ended_codes(app: &App, user: &User) -> impl Iterator<Item = Counter> {
     user.unproved().filter_map(|email| app.settings.limits.ended_codes(email, app.clock.now()))
 }

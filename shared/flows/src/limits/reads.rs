@@ -1,17 +1,17 @@
 //! Counts what clients read.
 //!
-//! A large page costs as much as hundreds of small requests, so operations without their own limit
-//! count what they read from the table, in units of [`BYTES_PER_READ`]. Less than a unit is not
-//! counted. Each process counts in its memory: requests do not wait for a write, and functions that
-//! only read do not need the right to write. A request is refused once earlier ones have used up
-//! the quota.
+//! A large page costs as much as hundreds of small requests. Operations without their own limit
+//! therefore count what they read from the table, in units of [`BYTES_PER_READ`]. Less than one
+//! unit is not counted. Each process counts in its own memory, so requests do not wait for a write,
+//! and functions that only read do not need permission to write. A request is refused once earlier
+//! ones have used up the quota.
 //!
 //! The owner of an account must be able to read to find an intruder, so reads are counted per
-//! session, not per user. For the same reason, a session that has read little can go on reading
-//! when its IP address or network, which others share, has used up its quota.
+//! session, not per user. For the same reason, a session that has read little can continue reading
+//! after its IP address or network, which it shares with others, has used up its quota.
 //!
-//! Small reads are not counted, so a caller without a session could keep asking for made-up ids. If
-//! such a caller asks for something that does not exist, the request is counted as if the project
+//! Small reads are not counted, so a caller without a session could keep requesting made-up ids. If
+//! such a caller requests something that does not exist, the request is counted as if the project
 //! were made up ([`unproved`](crate::limits::unproved)).
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
@@ -26,16 +26,16 @@ pub struct Reader {
     project: ProjectId,
     session: Option<Counter>,
     places: Vec<Counter>,
-    /// The counters of what does not exist; none with a session.
+    /// The counters for requests of what does not exist; empty with a session.
     misses: Vec<Counter>,
 }
 
-/// One part in this many of a session's quota is reserved for it, however much others at its IP
-/// address read.
+/// This fraction of a session's quota (one part in `RESERVED`) is reserved for the session, no
+/// matter how much other clients at its IP address read.
 const RESERVED: u32 = 10;
 
 impl Reader {
-    /// A client at this place, with a session if it has one.
+    /// A client at this place, with the session of its access token, if any.
     pub fn at(app: &App, project: &ProjectId, place: &Place, session: Option<SessionId>) -> Self {
         let counter = |rule, subject: &Subject| app.settings.limits.counter(rule, subject, app.clock.now());
         let places = [counter(Rule::ReadAddress, &Subject::address(place.ip)), counter(Rule::ReadNetwork, &Subject::network(place.ip))];
@@ -60,7 +60,7 @@ impl Reader {
     }
 
     /// Counts a request for something that does not exist, unless it came with a session. Fails if
-    /// a quota is used up, so that the caller gets no more answers of this kind.
+    /// a quota is used up, so that the caller gets no more responses of this kind.
     pub fn missed(&self, app: &App) -> Result<(), store::Error> {
         self.misses.iter().try_for_each(|counter| app.memory.count(counter)).map_err(store::Error::Limited)
     }

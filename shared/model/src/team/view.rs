@@ -19,8 +19,10 @@ pub struct ClientTeam {
     /// The picture.
     pub profile_image_url: Option<String>,
     /// Metadata that members' clients read and write.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Option<Metadata>,
     /// Metadata that members' clients read and servers write.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Option<Metadata>,
 }
 
@@ -33,6 +35,7 @@ pub struct ServerTeam {
     /// When the team was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
     /// Metadata that only servers read and write.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Option<Metadata>,
 }
 

@@ -45,8 +45,10 @@ pub struct ClientUser {
     /// Whether the user has an authenticator app, so that sign-ins require a second factor.
     pub requires_totp_mfa: bool,
     /// Metadata that the client reads and writes.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Option<Metadata>,
     /// Metadata that the client reads and servers write.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Option<Metadata>,
     /// Whether the user has not signed up yet.
     pub is_anonymous: bool,
@@ -82,6 +84,7 @@ pub struct ServerUser {
     /// Whether the primary address is used for signing in.
     pub primary_email_auth_enabled: bool,
     /// Metadata that only servers read and write.
+    #[schema(value_type = Option<serde_json::Value>)]
     pub server_metadata: Option<Metadata>,
     /// When the user was last active, in milliseconds since the Unix epoch.
     pub last_active_at_millis: i64,

@@ -1,4 +1,4 @@
-//! Which requests are tried a second time, and which are not.
+//! Requests that are made a second time, and requests that are not.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::outgoing::{AnswerError, BACKOFF, Outgoing};
 use crate::test_time::{jump, until};
 
-/// What a server does with a connection.
+/// How a server treats a connection.
 #[derive(Clone, Copy)]
 enum Deed {
     Answers(&'static str),
@@ -27,7 +27,7 @@ enum Deed {
 
 const OK: Deed = Deed::Answers("200 OK");
 
-/// A server that treats each connection differently, and counts the connections on which something
+/// A server that treats each connection as the list says, and counts the connections on which data
 /// arrived.
 fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -47,7 +47,7 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
                         let _ = stream.write_all(answer.as_bytes());
                     }
                     Deed::Closes => {}
-                    // Until the client closes the connection.
+                    // Waits until the client closes the connection.
                     Deed::Waits => while stream.read(&mut [0; 4096]).is_ok_and(|length| length > 0) {},
                 }
             });
@@ -56,7 +56,8 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     (url, count)
 }
 
-/// The time limits for one attempt and for all together: only deliberate delays take this long.
+/// The time limit for one attempt and for all attempts together: only deliberate delays take this
+/// long.
 const TIMEOUT: Duration = Duration::from_secs(600);
 const TOGETHER: Duration = Duration::from_secs(1500);
 
@@ -72,7 +73,7 @@ async fn post(url: &str) -> Result<(u16, Value), AnswerError> {
     outgoing().post(url, &[("code", "x")], None).await
 }
 
-/// Makes `call`, which times out once this many requests have arrived.
+/// Makes `call`, which times out once `requests` requests have arrived.
 async fn too_late<T>(call: impl Future<Output = T>, count: &AtomicUsize, requests: usize) -> T {
     let time = async {
         until("a request arrives", || count.load(Ordering::SeqCst) == requests).await;
@@ -118,14 +119,14 @@ async fn a_code_is_not_sent_twice_once_it_may_have_arrived() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
-/// Nobody listens at first, so nothing arrives.
+/// At first, nobody listens, so nothing arrives.
 #[tokio::test]
 async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
     let url = format!("http://{}/", socket.local_addr().expect("an address"));
     let late = async {
-        // As long as the clock stands still, there is no second attempt.
+        // While the clock stands still, there is no second attempt.
         tokio::time::pause();
         spawn_blocking(|| std::thread::sleep(Duration::from_millis(50))).await.expect("the first attempt");
         let listener = socket.listen(8).expect("a listener");

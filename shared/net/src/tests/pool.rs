@@ -21,7 +21,7 @@ const HOSTS: usize = 40;
 /// The number of concurrent requests to each host.
 const AT_ONCE: usize = MAX_IDLE * 2;
 
-/// A server that keeps its connections open, and answers once [`AT_ONCE`] of them have a request;
+/// A server that keeps its connections open, and responds once [`AT_ONCE`] of them have a request;
 /// returns its port. `open` counts the connections of all servers.
 async fn server(open: &Arc<AtomicUsize>) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");

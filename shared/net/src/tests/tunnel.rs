@@ -16,7 +16,7 @@ use crate::proxy::Proxy;
 use crate::resolver::PublicResolver;
 use crate::tls;
 
-/// Names as the tests resolve them: the first stands for a public host.
+/// Resolves the names in the tests: the first name stands for a public host.
 fn names(host: &str) -> std::io::Result<std::vec::IntoIter<SocketAddr>> {
     let found = |address: IpAddr| Ok(vec![SocketAddr::from((address, 0))].into_iter());
     match host {
@@ -56,7 +56,8 @@ fn tls_server(names: &[&str]) -> (u16, Vec<u8>) {
     (port, certified.cert.pem().into_bytes())
 }
 
-/// A proxy that tunnels everything to `port`; returns its URL and the requests to it.
+/// A proxy that tunnels all connections to `port`; returns the proxy's URL and the requests that it
+/// received.
 fn proxy(port: u16) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let url = format!("http://ada:secret@{}", listener.local_addr().expect("an address"));

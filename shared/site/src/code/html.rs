@@ -2,7 +2,7 @@
 
 use crate::escape;
 
-/// A kind of code token with its own color.
+/// A kind of code token, shown in a separate color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Comment,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The class of the elements of this kind.
+    /// The CSS class of the elements of this kind.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Comment => "c",

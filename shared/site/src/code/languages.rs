@@ -1,13 +1,13 @@
 //! The syntax of each language, for the scanner.
 
-/// How a string literal begins and ends.
+/// The delimiters of a string literal, and its rules.
 pub(super) struct Quote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may span several lines. Otherwise, it ends at the end of the line at the
-    /// latest.
+    /// Whether the string may span several lines. Otherwise, the string ends at the end of the line
+    /// at the latest.
     pub(super) is_long: bool,
 }
 
@@ -23,11 +23,11 @@ const fn raw(quote: &'static str) -> Quote {
     Quote { open: quote, close: quote, escapes: false, is_long: true }
 }
 
-/// The highlighted syntax of a language.
+/// The syntax of a language that is highlighted.
 pub(super) struct Language {
     /// The markers that begin a comment of one line.
     pub(super) comment: &'static [&'static str],
-    /// The markers around other comments, if the language has them.
+    /// The markers around comments of several lines, if the language has such comments.
     pub(super) comments: Option<(&'static str, &'static str)>,
     /// Quotes that begin with the same character are ordered from the longest to the shortest.
     pub(super) quotes: &'static [Quote],
@@ -49,7 +49,7 @@ pub(super) enum Feature {
     Types,
     /// Words without quotes; keywords, comments and strings do not begin within them.
     BareWords,
-    /// Rust's lifetimes, which look like the beginning of a character literal, and its raw strings.
+    /// Rust's raw strings, and its lifetimes, which look like the beginning of a character literal.
     Lifetimes,
     /// Colors such as `#0a5c5a`.
     Colours,

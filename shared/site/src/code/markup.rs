@@ -40,7 +40,8 @@ pub(super) fn elements(code: &str, html: &mut Html) {
     html.push(None, rest);
 }
 
-/// Colors the tag at the beginning of this code. Returns the rest, including the tag's `>`.
+/// Colors the tag at the beginning of this code. Returns the rest of the code, including the tag's
+/// `>`.
 fn tag<'a>(code: &'a str, html: &mut Html) -> &'a str {
     let is_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
     let run = |text: &str| text.find(|character| !is_name(character)).unwrap_or(text.len());

@@ -1,10 +1,10 @@
-//! Code blocks with syntax highlighting: markup, colored by the stylesheet, so pages do not need a
-//! script.
+//! Code blocks with syntax highlighting. The highlighting is markup that the stylesheet colors, so
+//! pages do not need a script.
 //!
-//! We do not use a crate, because pages are rendered for each request, by functions that must be
-//! small and start quickly: `infra/README.md` ("How functions are built") has the figures for
-//! `syntect`. A scanner for comments, strings, numbers, keywords and names is enough to make code
-//! readable. If it is wrong, a color is, but never the text.
+//! The project does not use a crate for highlighting, because pages are rendered for each request
+//! by functions that must be small and start quickly: `infra/README.md` ("How functions are built")
+//! has the figures for `syntect`. A scanner for comments, strings, numbers, keywords and names is
+//! enough to make code readable. A mistake of the scanner changes only a color, never the text.
 
 mod html;
 mod languages;
@@ -17,10 +17,10 @@ use crate::code::html::Html;
 use crate::escape;
 
 /// The maximum length of the markup, as a multiple of the code's length, plus a KB. Only code
-/// written to inflate a page exceeds it; such code is not colored.
+/// written to inflate a page exceeds this limit; such code is not colored.
 const MAX_GROWTH: usize = 8;
 
-/// The code as HTML. Code is only escaped if its language is unknown or its markup would be too
+/// The code as HTML. Code is only escaped if its language is unknown or the markup would be too
 /// long.
 pub fn highlighted(language: &str, code: &str) -> String {
     let mut html = Html::default();

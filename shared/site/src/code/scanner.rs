@@ -1,6 +1,6 @@
 //! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least one
-//! character. Few steps re-examine code that was not consumed (blanks after a word, or the code
-//! after a quote that does not begin a literal), so the time is linear.
+//! character. A few steps re-examine code that was not consumed (blanks after a word, or the code
+//! after a quote that does not begin a literal), so the total time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
@@ -44,8 +44,8 @@ fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
 }
 
 impl Scanner<'_> {
-    /// The kind and the length of the next part, which begins with this character; the kind is
-    /// `None` if the part is not colored.
+    /// The kind and the length of the next part, which begins with `first`; the kind is `None` if
+    /// the part is not colored.
     fn next(&self, first: char) -> (Option<Kind>, usize) {
         if let Some(length) = self.comment() {
             return (Some(Kind::Comment), length);
@@ -71,7 +71,7 @@ impl Scanner<'_> {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }
 
-    /// The length of the comment that begins here, if one does.
+    /// The length of the comment that begins here, if there is one.
     fn comment(&self) -> Option<usize> {
         if self.is_free() && self.language.comment.iter().any(|mark| self.rest.starts_with(mark)) {
             return Some(run(self.rest, |character| character != '\n'));
@@ -80,7 +80,7 @@ impl Scanner<'_> {
         Some(self.rest[open.len()..].find(close).map_or(self.rest.len(), |end| open.len() + end + close.len()))
     }
 
-    /// The length of the string or character literal that begins here, if one does.
+    /// The length of the string or character literal that begins here, if there is one.
     fn text(&self, first: char) -> Option<usize> {
         if self.language.has(Feature::Lifetimes) && (first == '\'' || (first == 'r' && !is_word(self.before))) {
             return if first == '\'' { self.rust_character() } else { self.rust_raw_text() };
@@ -100,7 +100,8 @@ impl Scanner<'_> {
         characters.next().filter(|(_, last)| *last == '\'').map(|(end, _)| end + 1)
     }
 
-    /// The length of a raw string of Rust, such as `r#"a"#`; `None` for another word.
+    /// The length of a raw string of Rust, such as `r#"a"#`; `None` if the word is not a raw
+    /// string.
     fn rust_raw_text(&self) -> Option<usize> {
         let hashes = run(&self.rest[1..], |character| character == '#');
         let text = self.rest[1 + hashes..].strip_prefix('"')?;
@@ -111,7 +112,7 @@ impl Scanner<'_> {
     fn number(&self, first: char) -> (Option<Kind>, usize) {
         let rest = &self.rest[first.len_utf8()..];
         let mut length = first.len_utf8() + run(rest, |character| is_word(character) || character == '%');
-        // A decimal point, but not the range `0..9` or a method of a number.
+        // Accepts a decimal point, but not the range `0..9` or a method of a number.
         let after = &self.rest[length..];
         if after.starts_with('.') && after[1..].starts_with(|character: char| character.is_ascii_digit()) {
             length += 1 + run(&after[1..], |character| is_word(character) || character == '%');
@@ -119,8 +120,7 @@ impl Scanner<'_> {
         (Some(Kind::Value).filter(|_| length > first.len_utf8() || first != '#'), length)
     }
 
-    /// The length of a name that begins with a character such as `$`; `None` if a name does not
-    /// follow.
+    /// The length of a name that begins with a character such as `$`; `None` if no name follows.
     fn sigil(&self, first: char) -> Option<usize> {
         let rest = &self.rest[first.len_utf8()..];
         let length = if rest.starts_with('{') {
@@ -151,12 +151,12 @@ impl Scanner<'_> {
         (is_type.then_some(Kind::Name), length)
     }
 
-    /// Whether the next part, of this length, is a key.
+    /// Whether the next `length` bytes are a key.
     fn is_key(&self, length: usize) -> bool {
         let Some(mark) = self.language.after_key else { return false };
         let rest = self.rest[length..].trim_start_matches([' ', '\t']);
         let Some(value) = rest.strip_prefix(mark) else { return false };
-        // A colon within a word, as in `https://` and `12:30`, does not follow a key.
+        // A colon within a word, as in `https://` and `12:30`, does not mark a key.
         let is_separate =
             mark != ':' || self.rest[..length].ends_with(['"', '\'']) || value.is_empty() || value.starts_with(char::is_whitespace);
         is_separate && !is_word(self.before)
@@ -164,7 +164,7 @@ impl Scanner<'_> {
 }
 
 impl Quote {
-    /// The length of the string at the start of `text`, including this opening quote.
+    /// The length of the string at the start of `text`, including the opening quote.
     fn length(&self, text: &str) -> usize {
         let mut length = self.open.len();
         while let Some(character) = text[length..].chars().next() {

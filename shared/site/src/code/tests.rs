@@ -1,4 +1,4 @@
-//! Code of each language, and hostile code.
+//! Tests with code of each language, and with hostile code.
 
 use super::html::Kind;
 use super::*;

@@ -1,9 +1,9 @@
-//! The newest texts, compressed together, for `/llms-full.txt`.
+//! Chunks with the newest texts, compressed together, for `/llms-full.txt`.
 //!
-//! A chunk holds consecutive posts, newest first. Like a page, it never changes, and where it ends
+//! A chunk contains consecutive posts, newest first. Like a page, a chunk never changes. Its end
 //! depends on the slugs of its posts, so a new or changed post affects one chunk and at most a few
-//! others. Posts beyond [`MAX_BYTES`] of public texts are not in any chunk, because the document
-//! has no room for them.
+//! others. Posts beyond [`MAX_BYTES`] of public texts are not in a chunk, because the document has
+//! no room for them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -16,8 +16,7 @@ use crate::content::posts::is_last;
 use crate::content::texts::PostText;
 use crate::table::{Error, Item, Store, Write};
 
-/// A chunk of at least this many bytes, before compression, ends at the next post that may end a
-/// page.
+/// A chunk that has this many bytes before compression ends at the next post that may end a page.
 const MIN_BYTES: usize = 128 * 1024;
 /// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may exceed
 /// [`MAX_ITEM_BYTES`] a little.
@@ -32,14 +31,14 @@ struct Line {
     bytes: usize,
 }
 
-/// The chunks of this content, newest first. Future posts come before the public ones, and do not
-/// count towards the limit.
+/// The chunks of `content`, newest first. Future posts come before public posts, and do not count
+/// towards the limit.
 pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
     for post in &content.blog_posts {
         // `/llms-full.txt` does not show the pictures of pages.
         let text = PostText { picture: None, ..PostText::of(content, post) };
-        // 128 bytes for the names of the fields and for punctuation.
+        // The names of the fields and the punctuation take 128 bytes.
         let needed = text.text.len() + post.title.len() + post.excerpt.len() + post.url.len() + post.slug.len() + 128;
         if size + needed > MAX_ITEM_BYTES && size > 0 {
             chunks.push(std::mem::take(&mut chunk));
@@ -52,7 +51,7 @@ pub(super) fn split(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
             // The list ends only between chunks; otherwise, every new post would change the last
-            // one.
+            // chunk.
             if public > MAX_BYTES {
                 break;
             }
@@ -108,8 +107,8 @@ fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
 
 impl Store {
     /// The posts of these chunks; `None` if a chunk was deleted by another publication, or by an
-    /// earlier version of this program that does not know chunks. One round trip for each hundred
-    /// chunks.
+    /// earlier version of this program that does not know chunks. Costs one round trip for each
+    /// hundred chunks.
     pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
         let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();
         let Some(items) = items else { return Ok(None) };

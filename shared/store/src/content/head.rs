@@ -1,4 +1,4 @@
-//! The item that is read first: the site, and where to find the rest of its publication.
+//! The item that is read first: the site, and the keys of the other items of its publication.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ const TURN: &str = "turn";
 /// The number of parts of the text index in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
-/// A publication: its items, except site and apps.
+/// A publication, with the keys of all its items except site and apps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Publication {
-    /// The number of the publication, higher than all earlier ones.
+    /// The number of the publication, which is higher than all earlier numbers.
     pub(super) number: u64,
     /// The digest of all content; content with the same digest need not be published again.
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
-    /// The number of the publication shown before this one, the default target of a rollback;
-    /// `None` if this is the first, or if an earlier version of this program wrote that
-    /// publication.
+    /// The number of the publication shown before this one, which is the default target of a
+    /// rollback. `None` if this is the first publication, or if the previous one was written by an
+    /// earlier version of this program.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct Publication {
     pub(super) counts: Vec<usize>,
     /// The sort keys of the index's parts, in order.
     pub(super) parts: Vec<String>,
-    /// The sort keys of its image lists, in order.
+    /// The sort keys of the publication's image lists, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) images: Vec<String>,
     /// The pictures of all pages except posts, by page path.
@@ -48,14 +48,14 @@ pub(super) struct Publication {
     pub(super) chunks: Option<Vec<String>>,
 }
 
-/// How readers are switched between publications.
+/// The state of the switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
     /// The highest publication number so far.
     pub(super) latest: u64,
     /// The numbers of the kept publications, ascending.
     pub(super) kept: Vec<u64>,
-    /// When readers were switched to the current publication.
+    /// The time when readers were switched to the current publication.
     pub(super) since: Timestamp,
 }
 
@@ -83,7 +83,7 @@ impl Head {
     }
 
     /// The head of a publication written by an earlier version. The first versions had unnumbered
-    /// publications, no stored texts, and other defaults for the URLs of the site.
+    /// publications, no stored texts, and different defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));
         let version = item.get("version").and_then(|version| version.as_s().ok()).cloned().unwrap_or_default();
@@ -102,13 +102,13 @@ impl Head {
         })
     }
 
-    /// Whether this head shows the content with this digest, with all items that this version of
-    /// the program stores.
+    /// Whether this head shows the content with this digest, including all items that this version
+    /// of the program stores.
     pub(super) fn is_of(&self, digest: &str) -> bool {
         self.publication.digest == digest && self.publication.chunks.is_some()
     }
 
-    /// Writes this head on the condition that `old` is still the current one.
+    /// Writes this head on the condition that `old` is still the current head.
     pub(super) fn replace(&self, old: Option<&Self>) -> Result<Write, Error> {
         let write = marked(Write::put(key(SITE), &self.site)?, &self.publication, &self.turn);
         let write = write.attribute(PUBLICATION, serde_dynamo::to_attribute_value(&self.publication)?);
@@ -126,14 +126,14 @@ impl Head {
     }
 }
 
-/// Writes the attributes that tell readers which publication an item belongs to.
+/// Adds the attributes that tell readers which publication an item belongs to.
 pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Write {
     let write = write.attribute("version", string(&publication.digest));
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
 /// The attributes that identify a publication, as `marked` writes them. Items from earlier versions
-/// have only some of them.
+/// contain only some of these attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {
     version: Option<String>,
@@ -149,14 +149,14 @@ impl Edition {
 }
 
 impl Store {
-    /// The current head; `None` before the first publication. One unit for each 4 KB, which is
-    /// about 60 pages of posts.
+    /// The current head; `None` before the first publication. Costs one unit for each 4 KB, which
+    /// is about 60 pages of posts.
     pub(super) async fn head(&self) -> Result<Option<Head>, Error> {
         self.get(&key(SITE)).await?.map(Head::from_item).transpose()
     }
 
     /// The current edition, its head and the item of its apps. Fails with a conflict if another
-    /// publication came between the two reads.
+    /// publication was shown between the two reads.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Edition, Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

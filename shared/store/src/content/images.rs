@@ -1,8 +1,8 @@
-//! The images of publications, in an S3 bucket or, without one, in the table.
+//! The images of publications, which are stored in an S3 bucket or, without a bucket, in the table.
 //!
-//! An image is named after its content ([`model::content::image`]) and never changes. It is stored
-//! before its publication is shown. An item written after the bytes records this, so that the image
-//! is not stored again.
+//! An image is named after its content ([`model::content::image`]) and never changes. An image is
+//! stored before its publication is shown. After the bytes, an item is written that records the
+//! image, so that the image is not stored again.
 //!
 //! After a publication, images that no kept publication uses are deleted, unless they were stored
 //! within the last hour: another publication may be about to use them.
@@ -30,12 +30,12 @@ pub(super) const STORED: &str = "IMAGE#";
 const LIST: usize = 4_000;
 /// The maximum number of bytes of an image in one item.
 const PART: usize = 350_000;
-/// How long an image is kept after it was stored, even if no kept publication uses it.
+/// The minimum time for which a stored image is kept, even if no kept publication uses it.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
-/// The `Cache-Control` of images: caches may keep them for a year without revalidation.
+/// The `Cache-Control` of images: caches may keep images for a year without revalidation.
 pub const CACHE: &str = "public, max-age=31536000, immutable";
 
-/// Where the bytes of images are stored.
+/// The place where the bytes of images are stored.
 #[derive(Clone)]
 pub enum Shelf {
     /// In the table.
@@ -61,8 +61,8 @@ pub(super) fn lists(names: &BTreeSet<String>) -> Vec<Vec<&String>> {
     names.iter().collect::<Vec<_>>().chunks(LIST).map(<[_]>::to_vec).collect()
 }
 
-/// The key of an image's object in the bucket: the path of the image, because a distribution looks
-/// up the path of the request.
+/// The key of an image's object in the bucket. The key is the path of the image, because a
+/// distribution looks up the path of the request.
 fn object(name: &ImageName) -> String {
     format!("{PATH}{name}").trim_start_matches('/').to_owned()
 }
@@ -72,14 +72,14 @@ fn parts_of(name: &ImageName) -> String {
 }
 
 impl Shelf {
-    /// A bucket in the function's region, with the credentials of its role. Failed calls are
-    /// retried.
+    /// A bucket in the function's region, accessed with the credentials of the function's role.
+    /// Failed calls are retried.
     pub fn bucket_from_env(bucket: &str, entropy: &Entropy) -> Result<Self, environment::Error> {
         let http = Retrying::new(AwsHttp::from_env()?, entropy.clone());
         Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::bucket_from_env(bucket)?, http))))
     }
 
-    /// The bytes of an image; `None` if it is not stored.
+    /// The bytes of an image; `None` if the image is not stored.
     pub async fn get(&self, name: &ImageName) -> Result<Option<Vec<u8>>, Error> {
         match self {
             Self::Table(store) => store.image_bytes(name).await,
@@ -146,7 +146,7 @@ impl Store {
         let unneeded = stored.into_iter().filter(|(name, at)| !needed.contains(name) && *at + GRACE <= now);
         let mut deleted = 0;
         for (name, _) in unneeded {
-            // The item is deleted first: without the item, the image is stored again when needed.
+            // The item is deleted first, so that the image is stored again when it is needed.
             self.write_many(vec![Write::delete(key(format!("{STORED}{name}")))]).await?;
             if let Ok(name) = name.parse() {
                 shelf.delete(&name).await?;

@@ -1,5 +1,5 @@
-//! What all content items share: their partition, their size limit, and the keys under which a
-//! publication lists them.
+//! Constants and functions shared by all content items: their partition, their size limit, and the
+//! keys under which a publication lists them.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -8,16 +8,17 @@ use serde::Serialize;
 
 use crate::table::{Error, Key, Store, Write, string};
 
-/// The partition of all content, which holds nothing else.
+/// The partition of all content, which contains nothing else.
 pub const PARTITION: &str = "CONTENT";
 pub(super) const SITE: &str = "SITE";
 pub(super) const APPS: &str = "APPS";
 pub(super) const RECORD: &str = "PUBLICATION#";
-/// The sort-key prefix of image bytes. They sort last, so that a query for keys need not read them.
+/// The sort-key prefix of image bytes. The bytes sort last, so that a query for keys need not read
+/// them.
 pub(super) const BYTES: &str = "~";
 /// DynamoDB permits 400 KB per item; the difference is for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
-/// The maximum number of attempts at a read or a publication when other publications interfere.
+/// The maximum number of attempts to read or publish while other publications interfere.
 pub(super) const MAX_ATTEMPTS: u32 = 6;
 /// The maximum number of items that DynamoDB reads in one request.
 pub(super) const BATCH: usize = 100;
@@ -33,7 +34,7 @@ pub(super) fn record_key(number: u64) -> Key {
     key(format!("{RECORD}{number}"))
 }
 
-/// The sort-key prefix of an item that never changes: its kind and the digest of its entity.
+/// The sort-key prefix of an item that never changes: the item's kind and the digest of the entity.
 pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error> {
     let json = serde_json::to_vec(entity).map_err(|error| Error::Refused(error.to_string()))?;
     Ok(format!("{kind}#{}#", &Digest::from_bytes(&json).as_str()[..DIGEST]))
@@ -46,7 +47,8 @@ pub(super) fn number_of(sk: &str) -> u64 {
     last.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
 }
 
-/// Puts an entity under this key, if it fits into an item; `what` names the entity in the error.
+/// Puts an entity under this key, if the entity fits into an item; `what` names the entity in the
+/// error.
 pub(super) fn put<T: Serialize>(sk: &str, entity: &T, what: &str) -> Result<Write, Error> {
     let size = size_of(entity)?;
     if size > MAX_ITEM_BYTES {
@@ -74,7 +76,7 @@ pub(super) fn size_of<T: Serialize>(value: &T) -> Result<usize, Error> {
     Ok(bytes(&serde_dynamo::to_attribute_value(value)?))
 }
 
-/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats); only
+/// The size of a value as DynamoDB counts it (Developer Guide, Item sizes and formats). Only
 /// strings, numbers, lists and maps occur here.
 fn bytes(value: &AttributeValue) -> usize {
     match value {

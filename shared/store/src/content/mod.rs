@@ -1,6 +1,6 @@
-//! The public content of the site. The items of a publication never change, except site and apps:
-//! one transaction replaces these two to switch readers to the publication, or back to an earlier
-//! one.
+//! The public content of the site. The items of a publication never change, except the site and the
+//! apps: one transaction replaces these two to switch readers to the publication, or back to an
+//! earlier one.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -16,19 +16,19 @@
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
 //! A publication first writes the pages, parts, texts, chunks and lists of images that the previous
-//! one lacks, with its own number in their keys. Then it writes site, apps and its record in one
-//! transaction, on the condition that nobody has published since. If two publications interfere,
-//! the transaction of one fails and that publication starts over; the next publication deletes the
-//! items of the failed attempt. At most [`KEPT`] publications are kept: the newest ones, and the
-//! one shown before the current one.
+//! publication lacks, with its own number in their keys. Then it writes the site, the apps and its
+//! record in one transaction, on the condition that nobody else has published in the meantime. If
+//! two publications interfere, one transaction fails and its publication starts over. The next
+//! publication deletes the items of the failed attempt. At most [`KEPT`] publications are kept: the
+//! newest ones, and the one that was shown before the current one.
 //!
-//! A post is public from its publication time on. The items contain all posts; readers leave out
-//! the future ones.
+//! A post becomes public at its publication time. The items contain all posts; readers leave out
+//! future posts.
 //!
 //! Publishing reads the keys of all items except the bytes of images (1 unit for each 4 KB of these
-//! items), and costs 1 write unit for each KB of new items and 2 for each KB of site, apps and
-//! record. Readers take one round trip for the site and one for the pages. Thanks to visitors'
-//! caches, reads are rare.
+//! items). Writing costs 1 unit for each KB of new items, and 2 for each KB of the site, the apps
+//! and the record. Readers take one round trip for the site and another one for the pages. Reads
+//! are rare because visitors' caches keep the pages.
 //!
 //! Images are stored before the publication that refers to them ([`images`]).
 
@@ -54,13 +54,13 @@ use crate::content::layout::{APPS, MAX_ATTEMPTS, SITE, key};
 use crate::optimistic;
 use crate::table::{Error, Item, Store, entity};
 
-/// A part of the content, with the time of the last switch between publications.
+/// A part of the content, with the time of the last switch to another publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatedContent<T> {
     /// The content.
     pub value: T,
-    /// When readers were switched to its publication; `None` if an earlier version of this program,
-    /// which did not record the time, published it.
+    /// The time when readers were switched to the publication; `None` if it was published by an
+    /// earlier version of this program, which did not record the time.
     pub since: Option<Timestamp>,
 }
 
@@ -92,7 +92,7 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// A window of the posts public at this time, and the total number of public posts.
+    /// A window of the posts that are public at `now`, and the total number of public posts.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             match self.head().await? {
@@ -102,8 +102,8 @@ impl Store {
         })
     }
 
-    /// The site, the apps, and a window of the posts public at this time, without their texts, all
-    /// from one publication; `None` before the first publication.
+    /// The site, the apps, and a window of the posts that are public at `now`, without their texts,
+    /// all from one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<DatedContent<ShownContent>>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
@@ -120,7 +120,7 @@ impl Store {
     }
 
     /// The current edition, with its site, its apps and its newest [`MAX_POSTS`] posts, including
-    /// future ones, but without texts; `None` if the caller knows this edition already, or before
+    /// future posts, but without texts. `None` if the caller already knows this edition, or before
     /// the first publication.
     pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, ShownContent)>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
@@ -135,9 +135,10 @@ impl Store {
         })
     }
 
-    /// Site, apps, and the newest posts public at this time with at most about [`MAX_BYTES`] of
-    /// texts; `None` before the first publication. Two round trips; without chunks, as in
-    /// publications from earlier versions, three and one for each hundred posts.
+    /// The site, the apps, and the newest posts that are public at `now`, with at most about
+    /// [`MAX_BYTES`] of texts; `None` before the first publication. Costs two round trips. Without
+    /// chunks, as in publications from earlier versions, costs three, and one for each hundred
+    /// posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<DatedContent<ShownContent>>, Error> {
         let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(MAX_ATTEMPTS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };

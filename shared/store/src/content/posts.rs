@@ -1,8 +1,8 @@
-//! The pages of posts, and the index for finding the text of a post.
+//! The pages of posts, and the index by which the text of a post is found.
 //!
-//! Pages and parts of the index never change: their keys contain the digest of the entity, so a
+//! Pages and parts of the index never change. Their keys contain the digest of the entity, so a
 //! publication writes only the pages and parts that its predecessor lacks. The end of a page
-//! depends on the slugs of its posts, so a new post changes one page, not all later ones.
+//! depends on the slugs of its posts, so a new post changes one page instead of all later pages.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::table::{Contention as _, Error, Item, Store, entity};
 const AVERAGE: usize = 64;
 /// The maximum number of posts on a page.
 const MAX_PAGE: usize = 4 * AVERAGE;
-/// The maximum number of parts of the index; the head lists them all.
+/// The maximum number of parts of the index; the head lists all parts.
 const MAX_PARTS: usize = 1024;
 
 /// Consecutive posts, with the keys of their texts.
@@ -37,13 +37,13 @@ fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// Which part of an index with this many parts contains a slug.
+/// The part of an index with `parts` parts that contains a slug.
 pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
 
-/// Whether a page ends with this post. On average, one post in 64 does: digests begin with each of
-/// 64 characters equally often, even if the slugs are numbered.
+/// Whether a page ends with this post. On average, one post in 64 ends a page: digests begin with
+/// each of 64 characters equally often, even if the slugs are numbered.
 pub(super) fn is_last(post: &BlogPost) -> bool {
     Digest::of(&post.slug).as_str().starts_with('A')
 }
@@ -81,8 +81,8 @@ pub(super) fn index(posts: &[(BlogPost, String)]) -> Vec<Part> {
     index
 }
 
-/// The sort keys of texts in a part of the index. Earlier versions also stored digests, and did not
-/// store empty parts.
+/// The sort keys of texts, read from a part of the index. Earlier versions also stored digests, and
+/// did not store empty parts.
 pub(super) fn part(item: Option<Item>) -> Result<Part, Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -98,7 +98,8 @@ pub(super) fn part(item: Option<Item>) -> Result<Part, Error> {
 }
 
 impl Store {
-    /// The content items with these sort keys, in the same order: one round trip for each hundred.
+    /// The content items with these sort keys, in the same order. Costs one round trip for each
+    /// hundred keys.
     pub(super) async fn content_items(&self, keys: &[String]) -> Result<Vec<Option<Item>>, Error> {
         let reads = keys.chunks(BATCH).map(|some| self.get_many(some.iter().map(key)));
         let batches = futures_util::future::try_join_all(reads).await?;
@@ -106,8 +107,8 @@ impl Store {
         Ok(each.collect())
     }
 
-    /// The pages of `head` with these keys. Fails with a conflict if they are deleted, because the
-    /// publication is no longer current.
+    /// The pages of `head` with these keys. Fails with a conflict if the pages have been deleted
+    /// because the publication is no longer current.
     pub(super) async fn pages(&self, head: &Head, keys: &[String]) -> Result<Vec<Page>, Error> {
         let items = self.content_items(keys).await?;
         let page = |item: Option<Item>| {

@@ -34,19 +34,20 @@ pub struct KeptPublication {
 pub struct PublishResult {
     /// The number of the publication.
     pub number: u64,
-    /// How many items were written, not counting site, apps and record; `None` if this content is
-    /// already current.
+    /// The number of written items, not counting the site, the apps and the record; `None` if this
+    /// content is already current.
     pub written: Option<usize>,
 }
 
-/// The entity of a record: what a rollback needs in addition to the [`Publication`].
+/// The entity of a record: the data that a rollback needs in addition to the [`Publication`].
 #[derive(Serialize)]
 struct Record<'a> {
     site: &'a Site,
     apps: &'a [App],
 }
 
-/// A publication about to be shown, and the items that it needs in addition to the current one's.
+/// A publication about to be shown, and the items that it needs in addition to those of the current
+/// publication.
 struct Draft {
     head: Head,
     writes: Vec<Write>,
@@ -54,9 +55,9 @@ struct Draft {
 
 impl Store {
     /// Replaces all content of the site: writes the new items, and then switches readers to them in
-    /// one transaction. Writes nothing if exactly this content is already published. Then, in
-    /// either case, deletes the items that no kept publication needs. Fails with
-    /// [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
+    /// one transaction. Writes nothing if exactly this content is already published. In either
+    /// case, then deletes the items that no kept publication needs. Fails with [`Error::TooMuch`]
+    /// if a part does not fit into an item; for readers, nothing changes then.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<PublishResult, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(PublishResult, Head), Error> = optimistic!(MAX_ATTEMPTS, |_| {
@@ -81,7 +82,7 @@ impl Store {
     }
 
     /// The kept publications, newest first. Empty before the first publication, and if the current
-    /// one was written by an earlier version of this program that did not keep any.
+    /// publication was written by an earlier version of this program, which did not keep any.
     pub async fn publications(&self) -> Result<Vec<KeptPublication>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
@@ -92,9 +93,9 @@ impl Store {
         })
     }
 
-    /// Shows an earlier publication again: the one with this number or, by default, the one shown
-    /// before the current one. Returns the publication now shown; `None` if the wanted one does not
-    /// exist or is not kept.
+    /// Shows an earlier publication again: the publication with the number `to` or, by default, the
+    /// one shown before the current one. Returns the publication that is now shown; `None` if the
+    /// requested one does not exist or is not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<KeptPublication>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
@@ -117,7 +118,7 @@ impl Store {
     }
 
     /// Deletes the items that no kept publication needs: items of older publications and of failed
-    /// attempts. Items with a number above the latest are kept, because a publication may be
+    /// attempts. Items whose number is above the latest are kept, because a publication may be
     /// writing them.
     async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
         let mut needed = BTreeSet::new();
@@ -155,8 +156,8 @@ struct Items {
 }
 
 impl Items {
-    /// The sort key of an item. The item is written only if it is not in `known`, the sort keys of
-    /// the previous publication's items.
+    /// The sort key of an item, which may have to be written. The item is written only if `known`,
+    /// the sort keys of the previous publication's items, does not contain it.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {
             return Ok(sk.clone());
@@ -219,8 +220,8 @@ fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
     pictures
 }
 
-/// The state of the switch after a publication that follows `old`: the newest publications are
-/// kept, and always the one shown before.
+/// The state of the switch after a publication that follows `old`. The newest publications are
+/// kept, and the one shown before is always kept.
 fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
     let (latest, shown) = (old.turn.latest + 1, old.publication.number);
@@ -235,7 +236,7 @@ fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     Turn { latest, kept, since: now }
 }
 
-/// The record of a publication, with all that a rollback needs.
+/// The record of a publication, with all data that a rollback needs.
 fn record(content: &Content, head: &Head) -> Result<Write, Error> {
     let record = Record { site: &content.site, apps: &content.apps };
     let size = size_of(&record)? + size_of(&head.publication)?;

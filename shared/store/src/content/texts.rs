@@ -35,13 +35,13 @@ pub(super) fn page_of(slug: &str) -> String {
 }
 
 fn text(item: Option<Item>) -> Result<PostText, Error> {
-    // Since the head was read, another publication may have deleted the text.
+    // Another publication may have deleted the text since the head was read.
     entity(item.ok_or_else(Error::conflict)?)
 }
 
 impl Store {
-    /// The post with this slug and its text, if it is public at this time. Three consecutive reads,
-    /// or two if the post does not exist.
+    /// The post with this slug and its text, if the post is public at `now`. Costs three
+    /// consecutive reads, or two if the post does not exist.
     pub async fn post_text(&self, slug: &str, now: Timestamp) -> Result<Option<PostText>, Error> {
         let found: Result<Option<PostText>, Error> = optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(None) };
@@ -67,9 +67,9 @@ impl Store {
         Ok(found.map(|post| PostText { post, text: String::new(), picture: None }))
     }
 
-    /// The posts public at this time with their texts, newest first, until the texts read so far,
-    /// including texts of future posts, exceed this many bytes. One read for the head, and one for
-    /// each hundred pages and texts.
+    /// The posts that are public at `now`, with their texts, newest first. Stops once the texts
+    /// read so far, including texts of future posts, exceed `bytes`. Costs one read for the head,
+    /// and one for each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
         optimistic!(MAX_ATTEMPTS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };

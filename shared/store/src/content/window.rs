@@ -10,7 +10,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::table::{Error, Store};
 
-/// The range of post numbers on each page, computed from the number of posts on each page.
+/// The range of post numbers on each page, computed from the numbers of posts on the pages.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {
@@ -22,7 +22,7 @@ fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
 }
 
 /// The number of future posts known from these pages. Future posts are the newest, so they come
-/// before all others.
+/// before all public posts.
 fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
     let on_page = |(number, page): (&usize, &Page)| {
         let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
@@ -31,8 +31,8 @@ fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp)
     pages.iter().map(on_page).max().unwrap_or(0)
 }
 
-/// The numbers of the pages with the posts of a window, and of the page with the newest public
-/// post, which comes after `later` future posts.
+/// The numbers of the pages that contain the posts of a window or the newest public post, which
+/// comes after `later` future posts.
 fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usize> {
     let start = later.saturating_add(window.skip);
     let end = start.saturating_add(window.max);
@@ -41,9 +41,9 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 }
 
 impl Store {
-    /// A window of the posts public at this time, and the total number of public posts. One round
-    /// trip, or more if the pages contain future posts. A window after the last post does not take
-    /// a round trip, and the total then includes future posts.
+    /// A window of the posts that are public at `now`, and the total number of public posts. Costs
+    /// one round trip, or more if the pages contain future posts. A window after the last post does
+    /// not cost a round trip, and the total then includes future posts.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {
@@ -70,8 +70,8 @@ impl Store {
         Ok((shown, count.saturating_sub(later)))
     }
 
-    /// Like [`Self::posts_of`], for publications from earlier versions, which lack counts of posts:
-    /// reads all pages.
+    /// Like [`Self::posts_of`], for publications from earlier versions, which do not contain counts
+    /// of posts. Reads all pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

@@ -1,4 +1,4 @@
-//! On which days (UTC) users and teams were active.
+//! The days (UTC) on which users and teams were active.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
@@ -6,13 +6,14 @@
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users also active the day before, `a7` anonymous users last active seven days before, `t30` teams last active thirty or more days before, or on an unknown day |
 //!
-//! On the first activity of a day, a transaction advances the last days and increments the
-//! counters. So each user and team is counted once a day, even if many requests arrive at once
-//! (only an anonymous user who signs up is counted again, as a user). The transaction costs two
-//! units for the user, two for the counter, and two for the user's selected team. To detect the
-//! first activity, every refresh of a session reads the last day (one unit) along with its other
-//! items. Users with trail entries are also counted when their entries are linked. The counters of
-//! a day are spread over [`SHARDS`] items. A last day expires [`WINDOW`] + 2 days later.
+//! On the first activity of a day, a transaction advances the last days and increments the counters
+//! of the day. Each user and team is therefore counted once a day, even if many requests arrive at
+//! the same time. Only an anonymous user who signs up is counted again, as a user. The transaction
+//! costs two units for the user, two for the counter, and two for the user's selected team. To
+//! detect the first activity, every refresh of a session reads the last day (one unit) along with
+//! its other items. Users who appear in trail entries are also counted, when these entries are
+//! linked. The counters of a day are spread over [`SHARDS`] items. The item of a last day expires
+//! [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -45,8 +46,8 @@ impl LastDay {
         Some(Self { day: number(item, "day")?, was_anonymous: item.contains_key("anonymous") })
     }
 
-    /// Whether this user or team is fully counted for the day. An anonymous user who signs up
-    /// counts again, as a user.
+    /// Whether this user or team has been fully counted for the day. An anonymous user who signs up
+    /// is counted again, as a user.
     pub fn covers(self, today: Day, is_anonymous: bool) -> bool {
         self.day >= today && (!self.was_anonymous || is_anonymous)
     }
@@ -137,8 +138,8 @@ impl Store {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }
 
-    /// Counts users who are active at `now`, and their selected teams, unless already counted on
-    /// this day.
+    /// Counts users who are active at `now`, and their selected teams, unless they have already
+    /// been counted on this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
             optimistic!(|_| { self.count_some(project, users, day(now)).await })?;
@@ -172,7 +173,8 @@ impl Store {
         self.transact_unrecorded(writes.collect()).await
     }
 
-    /// The users not yet counted today, or counted as anonymous users who may have signed up since.
+    /// The users not yet counted today, or counted only as anonymous users who may have signed up
+    /// since.
     pub async fn not_yet_active(&self, project: &ProjectId, users: &[UserId], now: Timestamp) -> Result<Vec<UserId>, Error> {
         let mut left = Vec::new();
         for users in users.chunks(BATCH) {
@@ -186,8 +188,8 @@ impl Store {
         Ok(left)
     }
 
-    /// The activities of this day and the [`WINDOW`] days before: one query for each shard, in
-    /// parallel, at half a unit for each 4 KB.
+    /// The activities of this day and of the [`WINDOW`] days before, read with one query for each
+    /// shard, in parallel, at half a unit for each 4 KB.
     pub async fn activities(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<Day, Counts>, Error> {
         let shards = try_join_all((0..SHARDS).map(|shard| self.activities_of_shard(project, shard, now))).await?;
         let mut days: BTreeMap<Day, Counts> = BTreeMap::new();

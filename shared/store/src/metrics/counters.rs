@@ -16,14 +16,14 @@ use crate::table::{self, Key, Write, integer};
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
-    /// Whether an entry changes a total, even if another entry cancels it out: a recount may have
-    /// read the accounts between the two.
+    /// Whether an entry changes a total, even if another entry cancels the change: a recount may
+    /// have read the accounts between the two entries.
     is_change: bool,
     items: BTreeMap<String, Sums>,
 }
 
-/// The amounts to add to the attributes of an item, and when the item expires, if it does (in
-/// seconds since the Unix epoch).
+/// The amounts to add to the attributes of an item, and the time when the item expires, if it does,
+/// in seconds since the Unix epoch.
 #[derive(Debug, Clone, Default)]
 struct Sums {
     expires_at: Option<i64>,
@@ -38,7 +38,7 @@ impl Sums {
 
 impl Counters {
     /// Adds the amounts of an entry. `times` is how often the entry's event has happened since the
-    /// entry was last added; it affects only the sign-up rules.
+    /// entry was last added; this number affects only the sign-up rules.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         self.is_change |= !entry.tally.is_empty();
@@ -49,8 +49,8 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // A request may evaluate the rules before the sign-up itself. Unless they reject it, that
-        // evaluation does not count, because the sign-up evaluates them again.
+        // A request may already evaluate the rules before the sign-up. Unless the rules reject the
+        // request, this evaluation does not count, because the sign-up evaluates the rules again.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }
@@ -73,7 +73,7 @@ impl Counters {
         sums
     }
 
-    /// The maximum number of items to write; totals are in up to three.
+    /// The maximum number of items to write; up to three of them contain totals.
     pub fn len(&self) -> usize {
         self.items.len() + if self.is_change { 3 } else { 0 }
     }
@@ -83,7 +83,7 @@ impl Counters {
         self.len() == 0
     }
 
-    /// The writes that add the sums to the items.
+    /// The writes that add the sums to their items.
     pub(crate) fn writes(&self, project: &ProjectId) -> Vec<Write> {
         let mut items = self.items.clone();
         for (name, by) in self.totals.iter() {

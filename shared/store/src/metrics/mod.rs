@@ -11,12 +11,12 @@
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | see [`activity`] |
 //!
 //! Days and hours are counted from the Unix epoch. The worker that links the audit trail writes
-//! everything except the activities, in the transaction of the link ([`counters`]): entries are
+//! everything except the activities, in the transaction of the link ([`counters`]). Entries are
 //! counted when they are linked, and therefore exactly once, even if a worker fails or two workers
-//! run. Links are written one after another, so there is no contention. Only [`recount`] writes
-//! totals in another way. Counting costs two units for each item, shared by all entries of the
-//! link; requests write only activities. Days expire after [`KEPT_DAYS`] days, hours after
-//! [`KEPT_HOURS`] hours.
+//! run. Links are written one after another, so there is no contention. Apart from the links, only
+//! [`recount`] writes totals. Counting costs two units for each item, however many entries the link
+//! contains; requests write only activities. The counts of a day expire after [`KEPT_DAYS`] days,
+//! and those of an hour after [`KEPT_HOURS`] hours.
 
 pub mod activity;
 pub mod counters;
@@ -36,7 +36,7 @@ use crate::table::{Error, Item, Key, Store, number};
 pub const KEPT_DAYS: i64 = 62;
 /// How long the counts of an hour are kept, in hours.
 pub const KEPT_HOURS: i64 = 72;
-/// The number of hours shown for the matches of rules.
+/// The number of hours for which the matches of rules are shown.
 pub const SHOWN_HOURS: i64 = 48;
 const HOUR: i64 = 60 * 60;
 
@@ -58,7 +58,7 @@ fn day_position(day: Day) -> String {
 
 /// The attribute that records that all users are in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
-/// The attribute that records that all users are indexed by their words, without accents. Earlier
+/// The attribute that records that all users are indexed by their words without accents. Earlier
 /// versions, which indexed words with accents, wrote [`LISTS_EARLIER_WORDS`] instead.
 const LISTS_WORDS: &str = "lists_folded_words";
 const LISTS_EARLIER_WORDS: &str = "lists_words";
@@ -85,7 +85,7 @@ fn later(time: Timestamp, hours: i64) -> i64 {
     wire::clock::after(time, SignedDuration::from_hours(hours)).as_second()
 }
 
-/// The name of an action in the items.
+/// The name that items use for an action.
 pub fn action_name(action: ActionType) -> &'static str {
     match action {
         ActionType::Allow => "allow",
@@ -102,8 +102,8 @@ pub struct Totals {
     pub tally: Tally,
     /// The number of audit trail links that changed a total.
     pub changes: u64,
-    /// When all users and teams were counted; since then, the totals are exact. `None` if they were
-    /// never counted.
+    /// The time when all users and teams were counted; since then, the totals are exact. `None` if
+    /// users and teams were never counted.
     pub counted_at: Option<Timestamp>,
     /// Whether all users are in the list by activity ([`crate::user::by_activity`]).
     pub lists_activity: bool,
@@ -114,9 +114,9 @@ pub struct Totals {
 /// The sign-ups of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignUps {
-    /// Users who signed up, including formerly anonymous ones.
+    /// The number of users who signed up, including users who were anonymous before.
     pub users: u64,
-    /// Users who began as anonymous.
+    /// The number of users who began as anonymous users.
     pub anonymous: u64,
 }
 
@@ -129,7 +129,7 @@ pub struct Figures {
     pub sign_ups: BTreeMap<Day, SignUps>,
 }
 
-/// How often sign-up rules matched, by rule and action.
+/// The numbers of matches of sign-up rules, by rule and action.
 #[derive(Debug, Default)]
 pub struct RuleCounts {
     /// All matches.
@@ -142,13 +142,13 @@ fn position_of<'a>(item: &'a Item, prefix: &str) -> Option<&'a str> {
     item.get("sk")?.as_s().ok()?.strip_prefix(prefix)
 }
 
-/// The numbers of an item by attribute.
+/// The numeric attributes of an item.
 fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
     item.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_n().ok()?.parse().ok()?)))
 }
 
 impl Totals {
-    /// Whether all users and teams were counted and all users are in the lists.
+    /// Whether all users and teams were counted, and all users are in the lists.
     pub fn is_complete(&self) -> bool {
         self.counted_at.is_some() && self.lists_activity && self.lists_words
     }
@@ -185,8 +185,8 @@ impl Store {
         Ok(Totals::of(&self.metrics_between(project, "TOTAL#", "TOTAL#~", true).await?))
     }
 
-    /// The totals, and the sign-ups of today and the [`WINDOW`] days before: two parallel queries
-    /// at half a unit for each 4 KB.
+    /// The totals, and the sign-ups of today and of the [`WINDOW`] days before. Costs two parallel
+    /// queries at half a unit for each 4 KB.
     pub async fn figures(&self, project: &ProjectId, now: Timestamp) -> Result<Figures, Error> {
         let (first, last) = (day_position(day(now) - WINDOW), day_position(day(now)));
         let days = self.metrics_between(project, &first, &last, false);
@@ -199,7 +199,8 @@ impl Store {
         Ok(Figures { totals: Totals::of(&totals), sign_ups: days.iter().filter_map(sign_ups).collect() })
     }
 
-    /// How often sign-up rules matched: two parallel queries at half a unit for each 4 KB.
+    /// The numbers of matches of sign-up rules. Costs two parallel queries, which take half a unit
+    /// for each 4 KB.
     pub async fn rule_counts(&self, project: &ProjectId, now: Timestamp) -> Result<RuleCounts, Error> {
         let (first, last) = (hour_position(hour(now) - SHOWN_HOURS + 1), hour_position(hour(now)));
         let hours = self.metrics_between(project, &first, &last, false);

@@ -1,8 +1,9 @@
 //! Recounts a project's totals from its users and teams, while requests change them.
 //!
 //! All trail entries are linked before the result is written. The write fails if a link has changed
-//! a total since the accounts were read; the changed accounts are then read again. So every change
-//! is either in the accounts as read, or in an entry that a later link adds to the result.
+//! a total since the accounts were read; the changed accounts are then read again. Every change is
+//! therefore either in the accounts that were read, or in an entry that a later link adds to the
+//! result.
 
 use std::collections::HashMap;
 
@@ -16,8 +17,8 @@ use crate::table::{Error, Store, Write, integer};
 
 impl Store {
     /// Replaces the totals, and records that all users are in the list by activity and in the index
-    /// of words; the caller must ensure that they are. [`Error::Conflict`] if a link has changed
-    /// the totals since `before` was read.
+    /// of words. The caller must ensure that they are. Fails with [`Error::Conflict`] if a link has
+    /// changed the totals since `before` was read.
     pub async fn set_totals(
         &self,
         project: &ProjectId,

@@ -44,8 +44,8 @@ impl Store {
         self.get(&client_key(project, id)).await?.map(ClientRow::of).transpose()
     }
 
-    /// Up to `limit` clients of a project after `after`, in the order of their ids, and whether
-    /// there are more.
+    /// Up to `limit` clients of a project whose ids come after `after`, in the order of their ids,
+    /// and whether there are more.
     pub async fn oauth_clients(
         &self,
         project: &ProjectId,
@@ -61,7 +61,7 @@ impl Store {
         Ok((clients, has_more))
     }
 
-    /// Creates a client; `false` if the project already has the maximum number.
+    /// Creates a client; `false` if the project already has the maximum number of clients.
     pub async fn create_oauth_client(&self, project: &ProjectId, client: &OauthClient) -> Result<bool, Error> {
         let more = Write::update(count_key(project), "ADD clients :one")
             .on("attribute_not_exists(clients) OR clients < :most")
@@ -76,7 +76,8 @@ impl Store {
         }
     }
 
-    /// Replaces a client; [`Error::Conflict`] if it has changed since it was read.
+    /// Replaces a client; fails with [`Error::Conflict`] if the client has changed since it was
+    /// read.
     pub async fn replace_oauth_client(&self, project: &ProjectId, row: &ClientRow, next: &OauthClient) -> Result<(), Error> {
         let replace = Write::update(client_key(project, next.id), "SET d = :d, version = :new")
             .on("version = :old")
@@ -87,7 +88,8 @@ impl Store {
         self.write(replace).await
     }
 
-    /// Deletes a client; `false` if it does not exist. Its sessions and grants no longer work.
+    /// Deletes a client; `false` if it does not exist. The client's sessions and grants no longer
+    /// work.
     pub async fn delete_oauth_client(&self, project: &ProjectId, id: OauthClientId) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD clients :less").value(":less", integer(-1));
         let gone = Write::delete(client_key(project, id)).on("attribute_exists(pk)").targets(target(id));
@@ -95,7 +97,7 @@ impl Store {
     }
 }
 
-/// The client among items that were read.
+/// The client, found among items that were read.
 impl Items {
     /// The client with this id.
     pub fn oauth_client(&mut self, project: &ProjectId, id: OauthClientId) -> Result<Option<OauthClient>, Error> {

@@ -15,8 +15,8 @@ pub fn grant_key(project: &ProjectId, user: UserId, id: OauthGrantId) -> Key {
     Key::new(user_key(project, user).pk, format!("{PREFIX}{id}"))
 }
 
-/// Writes a grant that the user has given or extended; fails if another request has changed it, or
-/// the user has ended it, since `before` was read.
+/// Writes a grant that the user has given or extended. Fails if, since `before` was read, another
+/// request has changed the grant or the user has ended it.
 pub fn replace(project: &ProjectId, user: UserId, before: Option<&OauthGrant>, grant: &OauthGrant) -> Result<Write, Error> {
     let write = Write::put(grant_key(project, user, OauthGrant::id(grant.client_id)), grant)?
         .about(user)
@@ -40,7 +40,7 @@ impl Store {
         self.query_all(query).await?.into_iter().map(entity).collect()
     }
 
-    /// Ends a grant, and with it all sessions that name it; `false` if there is none.
+    /// Ends a grant, and thereby all sessions that name it; `false` if there is no such grant.
     pub async fn end_oauth_grant(&self, project: &ProjectId, user: UserId, id: OauthGrantId) -> Result<bool, Error> {
         let end = Write::delete(grant_key(project, user, id))
             .on("attribute_exists(pk)")
@@ -52,7 +52,7 @@ impl Store {
 }
 
 impl Items {
-    /// The grant of a user to a client, among items that were read.
+    /// The grant of a user to a client, found among items that were read.
     pub fn oauth_grant(&mut self, project: &ProjectId, user: UserId, client: OauthClientId) -> Result<Option<OauthGrant>, Error> {
         self.entity(&grant_key(project, user, OauthGrant::id(client)))
     }

@@ -9,9 +9,9 @@
 //! | pushed authorization request | `N#<P>#<digest of the name>` | `PUSHED` | 1 unit for each KB to write, and to take; expires by TTL |
 //! | authorization code of a client | `A#<P>#<digest>` | `CLIENT` | 1 unit to write, and 2 to redeem, with the session; expires by TTL |
 //!
-//! A session of a client is an item like any session ([`crate::session`]), with the state of its
-//! refresh token. To end a grant is one write: its sessions name the grant's serial, and are dead
-//! without it.
+//! A session of a client is stored like any session ([`crate::session`]), with the state of its
+//! refresh token. Ending a grant is one write: the grant's sessions contain its serial, and no
+//! longer work without it.
 
 mod client;
 mod code;

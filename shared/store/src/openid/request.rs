@@ -1,4 +1,4 @@
-//! Authorization requests of clients. They expire by TTL an hour after they were made.
+//! Authorization requests of clients. Requests expire by TTL an hour after they were made.
 
 use crypto::digest::Digest;
 use futures_util::future::try_join;
@@ -33,8 +33,8 @@ impl Store {
     }
 
     /// Takes a pushed request, which works once; `None` if it does not exist or has already been
-    /// taken. The item is marked, not deleted, so that the store can retry a call whose answer was
-    /// lost.
+    /// taken. The item is marked instead of deleted, so that the store can retry a call whose
+    /// response was lost.
     pub async fn take_pushed_request(&self, project: &ProjectId, name: &RequestName) -> Result<Option<AuthorizationRequest>, Error> {
         let update = Write::update(pushed_key(project, name), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
@@ -42,7 +42,7 @@ impl Store {
         unless_conflict(update.send_returning(&self.client, &self.table).await)?.map(entity).transpose()
     }
 
-    /// The request with this name, and its client; one round trip.
+    /// The request with this name, and its client. Costs one round trip.
     pub async fn client_request(
         &self,
         project: &ProjectId,

@@ -1,4 +1,4 @@
-//! Sessions of clients: their refresh tokens rotate.
+//! Sessions of clients, whose refresh tokens rotate.
 
 use jiff::Timestamp;
 use model::openid::grant::OauthGrant;
@@ -17,8 +17,8 @@ pub fn begin(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Ok(listed(write, project, session.id).begins(session))
 }
 
-/// Ends a session whose refresh token was stolen, with everything that rests on the same grant;
-/// fails, as [`Label::Code`], if it has ended already.
+/// Ends a session whose refresh token was stolen, and everything that is based on the same grant.
+/// Fails, as [`Label::Code`], if the session has already ended.
 pub fn end(project: &ProjectId, session: &Session) -> Write {
     let client = session.client.as_ref();
     let grant = client.and_then(|client| Some((OauthGrant::id(client.id), client.grant?)));
@@ -32,8 +32,9 @@ pub fn end(project: &ProjectId, session: &Session) -> Write {
 }
 
 impl Store {
-    /// Replaces the refresh token of a session, and records its use at `now`; `false` if another
-    /// request has replaced the token since `before` was read, or the session has ended.
+    /// Replaces the refresh token of a session, and records the use of the session at `now`;
+    /// `false` if another request has replaced the token since `before` was read, or if the session
+    /// has ended.
     pub async fn rotate(
         &self,
         project: &ProjectId,

@@ -1,10 +1,10 @@
 //! The bodies of rendered emails, each in an item separate from its entry.
 //!
-//! The item is written before the entry. Its attribute `version` is the version of the entry it was
-//! rendered for, so a worker that falls behind cannot replace the bodies of a later rendering.
-//! Storing bodies costs one unit for each KB, changing their expiry costs as much again, reading
-//! them costs one unit for each 4 KB, and deleting them is free. [`model::outbox::body`] explains
-//! when they expire.
+//! The item is written before the entry. The item's attribute `version` is the version of the entry
+//! for which the bodies were rendered, so a worker that falls behind cannot replace the bodies of a
+//! later rendering. Storing bodies costs one unit for each KB, and changing their expiry costs the
+//! same. Reading them costs one unit for each 4 KB, and deleting them is free.
+//! [`model::outbox::body`] explains when the bodies expire.
 
 use jiff::Timestamp;
 use model::outbox::OutboxEntry;
@@ -15,14 +15,14 @@ use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, entry_key};
 use crate::table::{self, Error, Key, Store, Write, integer};
 
-/// The maximum number of entries whose bodies are read at once.
+/// The maximum number of entries whose bodies are read at a time.
 const READS: usize = 100;
 
 fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-/// The write for a change to the bodies. A conflict means that the bodies are from a later
+/// The write that makes a change to the bodies. A conflict means that the bodies are from a later
 /// rendering, or do not exist.
 fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
     let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
@@ -52,7 +52,7 @@ impl Store {
     }
 
     /// The separately stored bodies of these emails, in the same order; `None` for an email without
-    /// them. One round trip for each hundred emails, none without emails.
+    /// them. Costs one round trip for each hundred emails, and no round trip without emails.
     pub async fn bodies(&self, project: &ProjectId, ids: &[EmailId]) -> Result<Vec<Option<Body>>, Error> {
         let mut bodies = Vec::with_capacity(ids.len());
         for ids in ids.chunks(READS) {

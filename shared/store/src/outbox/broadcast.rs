@@ -2,13 +2,13 @@
 //!
 //! | item | pk | sk | |
 //! |---|---|---|---|
-//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who already have their entry; in gsi2 as due work |
+//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who already have an entry; in gsi2 as due work |
 //! | page | `B#<P>#<id>` | `PAGE#<n>` | up to `PAGE` recipients, 16 bytes each |
 //!
 //! A broadcast is written in one transaction, so it is accepted entirely or not at all. A worker
 //! then expands it into outbox entries in several transactions. Each transaction also advances
-//! `next`, on the condition that the version of the head has not changed. So each recipient gets
-//! exactly one entry, even if the worker is restarted or another worker runs concurrently. The
+//! `next`, on the condition that the version of the head has not changed. Each recipient therefore
+//! gets exactly one entry, even if the worker is restarted or another worker runs concurrently. The
 //! transaction for the last recipient of a page deletes the page; the last transaction also deletes
 //! the head.
 
@@ -23,7 +23,7 @@ use crate::outbox;
 use crate::outbox::work::{WorkPosition, due_work_position};
 use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 
-/// Recipients per page. They take 32 KB, so resuming a broadcast reads little.
+/// Recipients per page. A full page takes 32 KB, so resuming a broadcast reads little data.
 const PAGE: usize = 2000;
 /// The maximum number of recipients: the head, the pages and the draft of the email are written in
 /// one transaction.
@@ -54,9 +54,9 @@ fn page_key(project: &ProjectId, id: BroadcastId, page: usize) -> Key {
     Key::new(partition(project, id), format!("PAGE#{page:04}"))
 }
 
-/// How many entries like this one fit into a transaction.
+/// The number of entries like `mail` that fit into a transaction.
 pub fn entries_at_once(mail: &OutboxEntry) -> usize {
-    // Two writes are reserved: one to advance the head, one to delete a page.
+    // Two writes are reserved: one to advance the head and one to delete a page.
     (MAX_BYTES / mail.bytes()).clamp(1, MAX_WRITES - 2)
 }
 
@@ -103,8 +103,8 @@ impl Store {
         Ok(Some(BroadcastRow { id, total, next, version, mail: entity(item)? }))
     }
 
-    /// Writes the entries of the next recipients and returns how many were written; `Conflict` if
-    /// another worker was faster.
+    /// Writes the entries of the next recipients and returns their number; `Conflict` if another
+    /// worker was faster.
     pub async fn expand_broadcast(&self, project: &ProjectId, row: &BroadcastRow, now: Timestamp) -> Result<usize, Error> {
         let page = page_key(project, row.id, row.next / PAGE);
         let users = self.get(&page).await?.as_ref().and_then(users_of).unwrap_or_default();

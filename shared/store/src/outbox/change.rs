@@ -9,8 +9,8 @@ use crate::outbox::{OutboxRow, entry_key};
 use crate::table::{Error, Item, Store, Write, integer, string};
 
 /// Writes an entry on the condition that its version has not changed. Only the fields that differ
-/// are written, so a change of the status does not write the texts again. The bodies must be
-/// written first ([`Store::write_bodies`]).
+/// are written, so changing the status does not write the texts again. The bodies must be written
+/// first ([`Store::write_bodies`]).
 pub(crate) fn replaced(OutboxMove { row, next, .. }: &OutboxMove) -> Result<Write, Error> {
     let Changes { set, removed } = Changes::of(&row.entry, next)?;
     let mut write = Write::update(entry_key(&row.project, next.id), String::new())
@@ -38,7 +38,7 @@ pub(crate) fn replaced(OutboxMove { row, next, .. }: &OutboxMove) -> Result<Writ
     Ok(write.expression(format!("SET {}{removes}", sets.join(", "))))
 }
 
-/// The fields that differ between two states of an entry.
+/// The fields in which two states of an entry differ.
 struct Changes {
     set: Vec<(String, AttributeValue)>,
     removed: Vec<String>,
@@ -46,8 +46,7 @@ struct Changes {
 
 impl Changes {
     fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // Leaves out unchanged texts beforehand, because serialization would compress them
-        // needlessly.
+        // Unchanged texts are left out first, because serialization would compress them needlessly.
         let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
         let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
             let mut entry = entry.clone();

@@ -7,10 +7,11 @@
 //! Counters are incremented in the transaction that writes the new states of the entries
 //! ([`crate::outbox::moves`]), so each outcome is counted once even if a write is retried. Each
 //! counter adds two write units to a transaction. Counting also turns the write of a single entry
-//! into a transaction, which costs twice as much. Transactions on the same item contend, so a
+//! into a transaction, which doubles the cost. Transactions on the same item contend, so a
 //! project's counts are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per
-//! shard, in parallel, at half a unit for each 4 KB. A shard has at most 721 items: they cost half
-//! a unit if the project sends little, and about 50 units if it sends every minute.
+//! shard, in parallel, at half a unit for each 4 KB. A shard has at most 721 items. Reading them
+//! costs half a unit if the project sends few emails, and about 50 units if it sends emails every
+//! minute.
 
 use std::collections::BTreeMap;
 
@@ -50,10 +51,11 @@ struct Counter<'a> {
     counts: Vec<(char, i64, u32)>,
 }
 
-/// Writes that count the outcomes of these transitions, one per counter.
+/// The writes that count the outcomes of these transitions, one write per counter.
 ///
-/// The emails belong to one transaction, so there are few counters and a linear search is enough:
-/// maps would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
+/// The emails belong to one transaction, so there are few counters and a linear search is
+/// sufficient: maps would make the function that sends emails 2.8 KB larger (zipped;
+/// `tests/lambda/run build`).
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut counters: Vec<Counter<'_>> = Vec::new();
     for OutboxMove { row, next, .. } in moves {
@@ -90,7 +92,7 @@ fn count(counter: &Counter<'_>) -> Write {
     counter.counts.iter().fold(write, |write, (letter, minute, count)| write.value(&format!(":{letter}{minute:02}"), integer(count)))
 }
 
-/// The counts of an item, each with its minute since the Unix epoch.
+/// The counts in an item, each with its minute since the Unix epoch.
 fn counts(item: &Item) -> impl Iterator<Item = (i64, Fate, u64)> + '_ {
     let hour: Option<i64> = item.get("sk").and_then(|sk| sk.as_s().ok()?.strip_prefix("HOUR#")?.parse().ok());
     item.iter().filter_map(move |(name, value)| {

@@ -2,15 +2,15 @@
 //!
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
-//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while it needs work, see [`crate::outbox::work`] |
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>`, or the same with `#1` to `#7`, / created; gsi2 while it needs work, see [`crate::outbox::work`] |
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
-//! A change succeeds only if the version of the entry has not changed: when an edit and a worker
-//! collide, one succeeds and the other reads the entry again. Writing an entry costs one unit for
-//! each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only
-//! keys. Entries are therefore small: the bodies of the email are stored separately, and usual
-//! values are left out ([`OutboxEntry`]).
+//! A change succeeds only if the version of the entry has not changed. If an edit and a worker
+//! collide, one of them succeeds, and the other one reads the entry again. Writing an entry costs
+//! one unit for each KB in the table, the same again in `gsi1`, and up to two units in `gsi2`,
+//! which contains only keys. Entries are therefore small: the bodies of the email are stored
+//! separately, and default values are left out ([`OutboxEntry`]).
 
 pub mod bodies;
 pub mod boost;
@@ -48,13 +48,30 @@ pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
 }
 
-pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
-    format!("P#{project}#OUTBOX#{}", time.to_zoned(TimeZone::UTC).strftime("%Y%m"))
+/// The number of partitions that the list of a month is spread over. It may grow, but must not
+/// shrink.
+const SHARDS: u8 = 8;
+
+/// The month of a time (UTC), as in the names of partitions.
+pub(crate) fn month(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::UTC).strftime("%Y%m").to_string()
+}
+
+/// A partition of a month. The first one has the name of the only one that a month had in earlier
+/// versions, whose entries are all in it.
+fn month_partition(project: &ProjectId, time: Timestamp, shard: u8) -> String {
+    let first = format!("P#{project}#OUTBOX#{}", month(time));
+    if shard == 0 { first } else { format!("{first}#{shard}") }
+}
+
+/// All partitions of a month.
+pub(crate) fn month_partitions(project: &ProjectId, time: Timestamp) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(move |shard| month_partition(project, time, shard))
 }
 
 pub(crate) fn list_position(entry: &OutboxEntry) -> String {
-    // The list is sorted by creation descending, then id ascending: the index is read backwards, so
-    // the id is inverted.
+    // The list is sorted by creation time, newest first, and then by ascending id. The index is
+    // read backwards, so the id is inverted.
     let id: String = entry
         .id
         .uuid()
@@ -67,7 +84,7 @@ pub(crate) fn list_position(entry: &OutboxEntry) -> String {
 }
 
 impl OutboxRow {
-    /// Reads an entry from its item.
+    /// Reads an entry from the item that contains it.
     pub fn of(item: Item) -> Result<Self, Error> {
         let of_key = item.get("pk").and_then(|pk| pk.as_s().ok()).and_then(|pk| {
             let mut parts = pk.split('#').skip(1);
@@ -80,7 +97,7 @@ impl OutboxRow {
 }
 
 /// Logs an entry of unknown format, for example from another version of the program. Callers skip
-/// it, so that it does not block others.
+/// such an entry, so that it does not block others.
 pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
     let key = key.map(|key| key.pk.as_str());
     tracing::error!(%error, cause = ?std::error::Error::source(error), key, "an outbox entry cannot be parsed");
@@ -88,9 +105,10 @@ pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
 
 /// Writes a new entry.
 pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> {
+    let [.., last] = entry.id.uuid().into_bytes();
     let mut write = Write::create(entry_key(project, entry.id), entry)?
         .attribute("version", integer(1))
-        .attribute("gsi1pk", string(month_partition(project, entry.created_at)))
+        .attribute("gsi1pk", string(month_partition(project, entry.created_at, last % SHARDS)))
         .attribute("gsi1sk", string(list_position(entry)));
     if let Some(WorkPosition { partition, position }) = work::waiting(project, entry) {
         write = write.attribute("gsi2pk", string(partition)).attribute("gsi2sk", string(position));
@@ -98,8 +116,8 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// Writes an item that costs as much as a new entry but has no effect: it is not in any list, no
-/// worker finds it, and TTL deletes it.
+/// Writes an item that costs as much as a new entry but has no effect: the item is not in any list,
+/// no worker finds it, and the TTL deletes it.
 pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
     let pk = format!("X#{project}#{}", entry.id);
     let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));

@@ -1,11 +1,12 @@
-//! Writes transitions of outbox entries, one by one or together.
+//! Writes transitions of outbox entries, either one by one or together.
 //!
-//! Each entry is replaced on the condition that its version has not changed, so when an edit and a
-//! worker collide over it, only one of them succeeds. Many transitions share a transaction, and
-//! thus one round trip; if entries have changed since they were read, the transaction is retried
-//! without them. The same transaction counts the outcomes ([`crate::outbox::delivery`]). It costs
-//! two units for each KB of the entries and counters; writing a single entry without counts costs
-//! half as much. Bodies are written before the transaction, each in a separate request.
+//! Each entry is replaced on the condition that its version has not changed, so if an edit and a
+//! worker collide, only one of them succeeds. Many transitions share a transaction, and thus one
+//! round trip. If entries have changed since they were read, the transaction is retried without
+//! these entries. The same transaction counts the outcomes ([`crate::outbox::delivery`]). The
+//! transaction costs two units for each KB of the entries and counters; writing a single entry
+//! without counts costs half as much. Bodies are written before the transaction, each in a separate
+//! request.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -44,11 +45,11 @@ pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
 }
 
 impl Store {
-    /// Writes one of the [`parts`] and returns the entries in their new states, except entries that
-    /// have changed since they were read.
+    /// Writes one of the [`parts`]. Returns the entries in their new states, except for entries
+    /// that have changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        // The type is the same as that of the futures that send emails, which makes that function
-        // 2.3 KB smaller (zipped; `tests/lambda/run build`).
+        // The type is the same as for the futures that send emails. As a result, the function that
+        // sends emails is 2.3 KB smaller (zipped; `tests/lambda/run build`).
         let mut written: FuturesUnordered<BoxFuture<'_, Option<OutboxMove>>> =
             moves.into_iter().map(|one| self.ready(one).boxed()).collect();
         let mut moves = Vec::with_capacity(written.len());
@@ -71,8 +72,9 @@ impl Store {
         }
     }
 
-    /// Changes the bodies of an email. If that fails, returns `None` to leave the entry as it is,
-    /// unless the email was sent, skipped or given up: its outcome must not be lost.
+    /// Changes the bodies of an email. If changing the bodies fails, returns `None` to leave the
+    /// entry as it is, unless the email was sent, skipped or given up: this outcome must not be
+    /// lost.
     async fn ready(&self, one: OutboxMove) -> Option<OutboxMove> {
         let is_written = self.write_bodies(&one).await.is_ok();
         (is_written || one.next.ended_at().is_some()).then_some(one)

@@ -23,7 +23,7 @@ fn bucket_key(project: &ProjectId) -> Key {
     Key::new(format!("Q#{project}"), "BUCKET")
 }
 
-/// The result, or `otherwise` if other workers were faster at every attempt.
+/// The result, or `otherwise` if another worker was faster at every attempt.
 fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
     match result {
         Err(Error::Contended) => Ok(otherwise),
@@ -33,9 +33,9 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 
 impl Store {
     /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
-    /// that the project's rate is computed from. Returns how many were taken: none if the bucket
-    /// does not have a whole token for the queue, or if other workers were faster at every attempt,
-    /// so they are sending the project's emails.
+    /// from which the project's rate is computed. Returns the number of tokens taken. The number is
+    /// zero if the bucket does not have a whole token for the queue. It is also zero if other
+    /// workers were faster at every attempt, and thus are sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
         let taken = optimistic!(MAX_ATTEMPTS, |_| {
@@ -50,14 +50,15 @@ impl Store {
     }
 
     /// Puts back unused tokens. If this fails, or if other workers are faster at every attempt
-    /// (which is not an error), emails are delayed, but the project does not exceed its rate.
+    /// (which is not an error), the project's emails are delayed, but the project does not exceed
+    /// its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         self.change_bucket(queue, |bucket| bucket.give_back(queue.to, count)).await.map(|_| ())
     }
 
-    /// Takes tokens even if the bucket lacks them: the next emails wait until the missing tokens
-    /// have been added. Returns `false` if other workers were faster at every attempt, so that
-    /// nothing was taken.
+    /// Takes tokens even if the bucket does not have enough: the next emails wait until the missing
+    /// tokens have been added. Returns `false` if other workers were faster at every attempt, so
+    /// that no tokens were taken.
     pub async fn owe_mail_tokens(&self, queue: &Queue, count: u32) -> Result<bool, Error> {
         self.change_bucket(queue, |bucket| bucket.owe(queue.to, count)).await
     }
@@ -73,8 +74,8 @@ impl Store {
         or_later(changed, false)
     }
 
-    /// The project's bucket, with the rate that follows from the last month's emails and an active
-    /// boost, and its version, which is 0 if the bucket is not in the table.
+    /// The project's bucket and its version, which is 0 if the bucket is not in the table. The
+    /// bucket's rate follows from the last month's emails and an active boost.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

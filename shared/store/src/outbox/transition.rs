@@ -5,14 +5,14 @@ use model::outbox::body::BodyChange;
 
 use crate::outbox::OutboxRow;
 
-/// An entry as read, with its next state.
+/// An entry that was read, with its next state.
 #[derive(Debug, Clone)]
 pub struct OutboxMove {
     /// The entry as read.
     pub row: OutboxRow,
     /// The next state of the entry, without its bodies.
     pub next: OutboxEntry,
-    /// The change to the item with the bodies, if any.
+    /// The change to the item that contains the bodies, if any.
     pub(crate) bodies: Option<BodyChange>,
 }
 

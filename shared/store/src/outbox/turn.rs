@@ -1,19 +1,20 @@
-//! The turn to drain the outbox: of the workers woken by the table's stream, only one at a time
-//! drains it, however many batches of the stream contain work.
+//! The turn to drain the outbox. Of the workers woken by the table's stream, only one at a time
+//! drains the outbox, no matter how many batches of the stream contain work.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
 //! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work has arrived since the turn began |
 //!
-//! A worker that cannot take the turn leaves a note in it: work has arrived. A turn with a note
-//! cannot end; its worker looks for work again. So work is overlooked only when a turn times out,
-//! and is then found by the scheduled worker, which needs no turn. Each write costs one unit.
+//! A worker that cannot take the turn leaves a note in it, which says that work has arrived. A turn
+//! with a note cannot end; the worker that has the turn looks for work again. Work is therefore
+//! overlooked only when a turn times out. The scheduled worker, which does not need a turn, then
+//! finds this work. Each write costs one unit.
 
 use jiff::Timestamp;
 
 use crate::table::{Error, Key, Store, Write, integer, is_made};
 
-/// How often a worker tries to take the turn or leave a note while others are doing the same.
+/// The maximum number of attempts to take the turn or leave a note while other workers do the same.
 const MAX_ATTEMPTS: usize = 5;
 
 fn key() -> Key {
@@ -21,7 +22,7 @@ fn key() -> Key {
 }
 
 impl Store {
-    /// Takes the turn until it is ended, or at the latest until `until`; `false` if another worker
+    /// Takes the turn until it is ended, or until `until` at the latest; `false` if another worker
     /// has the turn and will look for work again.
     pub async fn begin_outbox_turn(&self, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let now = integer(now.as_millisecond());
@@ -36,13 +37,13 @@ impl Store {
                 return Ok(false);
             }
         }
-        // Others keep taking and ending turns; one more worker does no harm.
+        // Other workers keep taking and ending turns; an additional worker does no harm.
         Ok(true)
     }
 
-    /// Ends the turn that lasts until `until`; `true` if that succeeded or the turn had already
-    /// timed out. If the turn has a note that work has arrived, removes the note instead and
-    /// returns `false`.
+    /// Ends the turn that lasts until `until`; `true` if ending it succeeded or the turn had
+    /// already timed out. If the turn has a note that work has arrived, removes the note instead of
+    /// ending the turn, and returns `false`.
     pub async fn end_outbox_turn(&self, until: Timestamp) -> Result<bool, Error> {
         let until = integer(until.as_millisecond());
         let end = Write::delete(key()).on("lasts_until = :until AND attribute_not_exists(again)").value(":until", until.clone());

@@ -1,17 +1,18 @@
-//! Work for the workers: entries and broadcasts have keys in `gsi2` only while they need work.
+//! Work for the workers. Entries and broadcasts have keys in `gsi2` only while they need work.
 //!
 //! | gsi2pk | gsi2sk | work |
 //! |---|---|---|
 //! | `DUE#<priority>#<shard>` | due time, id | entries to prepare, resume or abandon; broadcasts to expand ([`crate::outbox::broadcast`]) |
 //! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries ready to be sent, grouped by project in sending order |
 //!
-//! High-priority entries have their own partitions, so that a code that someone is waiting for is
+//! High-priority entries have separate partitions, so that a code that someone is waiting for is
 //! not stuck behind ten thousand newsletters. Queues are separate from due work, so that a project
-//! without quota does not delay other projects' emails: one query finds the first emails of a
+//! without quota does not delay other projects' emails. One query finds the first emails of a
 //! project, and continuing after the project's keys finds the next project. The service's own
 //! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
-//! other emails (`#`) and before the next project. However many there are, they do not delay the
-//! project's other emails. A query costs half a unit, because the index contains only keys.
+//! other emails (`#`) and before the next project. However many of these emails there are, they do
+//! not delay the project's other emails. A query costs half a unit, because the index contains only
+//! keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -55,8 +56,8 @@ impl DueWork {
     }
 }
 
-/// How far each partition has been searched for projects that are not at its beginning. The next
-/// search continues there, and starts over after the end of the partition.
+/// The progress in searching each partition for projects that are not at its beginning. The next
+/// search continues from this progress, and starts over after the end of the partition.
 #[derive(Debug, Default)]
 pub struct SearchProgress([Option<String>; DUE_PARTITIONS]);
 
@@ -93,13 +94,13 @@ pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<WorkPo
     Some(if queued { in_queue(project, entry) } else { due_work_position(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
-/// The position of an item of due work, by its due time.
+/// The index position of an item of due work, by its due time.
 pub(crate) fn due_work_position(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> WorkPosition {
     let shard = id.as_bytes()[15] % SHARDS;
     WorkPosition { partition: due_partition(is_urgent, shard), position: due_position(due, id) }
 }
 
-/// The partitions for due work, the urgent ones first.
+/// The partitions for due work; the urgent ones come first.
 fn due_partitions() -> impl Iterator<Item = String> {
     [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| due_partition(urgent, shard)))
 }
@@ -137,7 +138,7 @@ pub fn is_in(event: &Value, until: Timestamp) -> bool {
 }
 
 impl Store {
-    /// Due work, urgent work first; at most `limit` items from each partition.
+    /// Due work, with urgent work first; at most `limit` items from each partition.
     pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<DueWork>, Error> {
         let until = format!("{}#~", sortable(now));
         let shards =
@@ -145,11 +146,12 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` more items
-    /// from each partition, from projects that have none among its first items. So a project with a
-    /// lot of due work does not hide the work of others. To find the additional items, a call reads
-    /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
-    /// busy projects; the next call continues after these keys.
+    /// Like [`Self::due_work`], but skips the projects in `busy`. Also adds up to `limit` more
+    /// items from each partition, from projects that are not among the partition's first items. A
+    /// project with a lot of due work therefore does not hide the work of other projects. To find
+    /// the additional items, a call reads at most `limit` more keys of a partition, or a thousand
+    /// if some of the first items belong to busy projects. The next call continues after these
+    /// keys.
     pub async fn due_beside(
         &self,
         busy: &[ProjectId],
@@ -206,7 +208,7 @@ impl Store {
         Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
     }
 
-    /// When the oldest work due by `now` became due; `None` if nothing is due.
+    /// The time when the oldest work due by `now` became due; `None` if nothing is due.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
         let firsts = try_join_all(due_partitions().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
@@ -227,7 +229,7 @@ impl Store {
                 None => queues.push(Queue { project, to, entries: vec![id] }),
             }
         }
-        // A full result means that the partition may have more queues.
+        // A full result means that the partition may contain more queues.
         let behind = queues.last().filter(|_| is_full(&keys, limit));
         let next = match behind {
             Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, mark(last.to)) }),
@@ -251,7 +253,7 @@ impl Store {
     }
 }
 
-/// Whether a query returned as many keys as its limit, so that the partition may have more.
+/// Whether a query returned as many keys as its limit, so that the partition may contain more.
 fn is_full(keys: &[Item], limit: i32) -> bool {
     i32::try_from(keys.len()).is_ok_and(|count| count >= limit)
 }

@@ -1,22 +1,22 @@
 //! Deletes a project completely.
 //!
 //! One transaction ends the project by deleting its item, which every request reads. From then on,
-//! its keys no longer work and nobody can see the project, except for up to ten seconds in
-//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction leaves a note
-//! of the remaining work for a worker ([`crate::deletions`]): to delete everything in the project's
+//! the project's keys no longer work and nobody can see the project, except for up to ten seconds
+//! in processes that remember the project (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction
+//! leaves a note for a worker ([`crate::deletions`]): it must delete everything in the project's
 //! lists, by user, team, month and day. The list items are deleted last, so that after an
 //! interruption the lists still show what remains. Unlisted items (codes, counters, the state of
-//! sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, the last of the
-//! others after 367 days.
+//! sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, and all others
+//! within 367 days.
 //!
-//! A request admitted before the project ended, or by a process that remembers the project, may
-//! still write. So the final pass, which must find nothing, runs at least a minute later
-//! ([`LATE_WRITES`]); until then, the project's id cannot be used again. Deleting costs 2 units for
-//! each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each 4 KB of a
-//! list.
+//! A request that was admitted before the project ended, or by a process that remembers the
+//! project, may still write. The final pass, which must find nothing, therefore runs at least a
+//! minute later ([`LATE_WRITES`]). Until then, the project's id cannot be used again. Deleting
+//! costs 2 units for each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit
+//! for each 4 KB of a list.
 //!
 //! The link from the owning team is deleted in the first transaction, on the condition that the
-//! owner has not changed: a transfer moves the link.
+//! owner has not changed, because a transfer moves the link.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,7 +37,7 @@ use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
 use crate::outbox::work::DueWork;
-use crate::outbox::{broadcast, month_partition};
+use crate::outbox::{self, broadcast, month_partitions};
 use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
 use crate::provider::account::account_claim_key;
@@ -49,15 +49,15 @@ use crate::user::by_word;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::{late_partitions, partition};
 
-/// How long a project may still be written to after its end: longer than a process may remember the
-/// project plus the duration of a request.
+/// How long after its end a project may still be written to. This time is longer than a process may
+/// remember the project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
-/// The number of list items read at once.
+/// The number of list items read at a time.
 const PAGE: i32 = 200;
-/// The number of partition keys read, and deleted, before the next ones are read. A small number
-/// saves memory; besides, a worker that is stopped will have deleted most of what it read.
+/// The number of partition keys that are read and deleted before the next keys are read. A small
+/// number saves memory. Also, a worker that is stopped has then deleted most of what it read.
 const SWEPT: i32 = 297;
 /// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
@@ -69,7 +69,7 @@ pub enum Purge {
     Nothing,
     /// Data was found and deleted.
     Something,
-    /// Time ran out before the end of the data.
+    /// Time ran out before all data was deleted.
     Unfinished,
 }
 
@@ -81,9 +81,9 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: deletes its item, and leaves a note that a worker must delete its data.
-    /// Reads the project again if its owner has changed since. [`Error::Conflict`] if it has
-    /// already ended, and [`Error::Contended`] if its owner kept changing.
+    /// Ends a project: deletes its item, and leaves a note that a worker must delete its data. If
+    /// the owner has changed since, reads the project again. Fails with [`Error::Conflict`] if the
+    /// project has already ended, and with [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
         for attempt in 0..MAX_ATTEMPTS {
@@ -98,7 +98,7 @@ impl Store {
         Err(Error::Contended)
     }
 
-    /// Ends a project, provided that its owner has not changed since it was read.
+    /// Ends a project if its owner has not changed since the project was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending =
             PendingDeletion { project: project.id.clone(), what: DeletionTarget::Project { since: project.created_at }, begun_at: now };
@@ -114,10 +114,11 @@ impl Store {
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
-    /// Deletes as much data as possible, until `end`, of an ended project created at `since`.
+    /// Deletes as much data as possible, until `end`, of an ended project that was created at
+    /// `since`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        // Boxed: the compiler cannot handle futures nested this deeply.
+        // Boxed, because the compiler cannot handle futures nested this deeply.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
         let others = async {
@@ -154,10 +155,10 @@ impl Purger<'_> {
     }
 
     /// Deletes the items of a partition and, before each session of a user from an earlier version,
-    /// the claim to its refresh token. Reads at most [`SWEPT`] keys before deleting them. The item
-    /// with the sort key `last`, through which the partition is found, is deleted last. Returns
-    /// whether the partition is empty: `false` if time runs out, which is checked only after the
-    /// first keys are deleted.
+    /// the claim to its refresh token. Reads at most [`SWEPT`] keys, and deletes them before it
+    /// reads more. The item with the sort key `last`, by which the partition is found, is deleted
+    /// last. Returns whether the partition is empty: `false` if time ran out, which is checked only
+    /// after the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
         let query = self.store.query_partition(partition).projection_expression(format!("pk, sk, {DIGEST}")).limit(SWEPT);
         let (mut held, mut pages) = (Vec::new(), self.store.query_pages(query));
@@ -225,7 +226,7 @@ impl Purger<'_> {
         self.sweep(&key.pk, "USER").await
     }
 
-    /// Deletes the teams that are no longer in the lists because their own deletion had begun.
+    /// Deletes the teams that are no longer in the lists because their deletion had already begun.
     async fn ending_teams(&self) -> Result<bool, Error> {
         let teams = self.store.ending_teams(self.project).await?;
         self.all(teams.into_iter().map(|team| self.team(team).boxed())).await
@@ -267,19 +268,20 @@ impl Purger<'_> {
                 return Ok(false);
             }
         }
-        let (mut month, last) = (now, month_partition(self.project, since));
+        let mut month = now;
         loop {
-            let partition = month_partition(self.project, month);
-            let mut pages = self.list(partition.clone());
-            while self.has_time()
-                && let Some(items) = pages.next().await?
-            {
-                self.delete(items.iter().filter_map(Key::of).collect()).await?;
+            for partition in month_partitions(self.project, month) {
+                let mut pages = self.list(partition);
+                while self.has_time()
+                    && let Some(items) = pages.next().await?
+                {
+                    self.delete(items.iter().filter_map(Key::of).collect()).await?;
+                }
+                if !pages.is_done() {
+                    return Ok(false);
+                }
             }
-            if !pages.is_done() {
-                return Ok(false);
-            }
-            if partition <= last {
+            if outbox::month(month) <= outbox::month(since) {
                 return Ok(true);
             }
             let day_before = month.to_zoned(TimeZone::UTC).first_of_month().and_then(|first| first.yesterday());
@@ -294,14 +296,15 @@ impl Purger<'_> {
         let (first, last) = (trail::day(since.max(kept)), trail::day(now));
         let days = last.until(first).map_or(0, |span| i64::from(span.get_days().unsigned_abs()));
         let days = (0..=days).filter_map(|ago| last.checked_sub(SignedDuration::from_hours(24 * ago)).ok());
-        self.sweep_all(days.map(|day| trail::day_partition(self.project, day))).await
+        let partitions: Vec<String> = days.flat_map(|day| trail::day_partitions(self.project, day)).collect();
+        self.sweep_all(partitions.into_iter()).await
     }
 
     /// Deletes the project's partitions that have fixed names: API keys, the levels of the
     /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
     /// users, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<bool, Error> {
-        // Endpoints are deleted last, because the deliveries of webhooks are found through them.
+        // Endpoints are deleted last, because they are needed to find the deliveries of webhooks.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
         let of = |endpoint: Endpoint| late_partitions(self.project, endpoint.id).chain([partition(self.project, endpoint.id)]);
         if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {

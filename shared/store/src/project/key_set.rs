@@ -6,9 +6,10 @@
 //! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request with a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //!
 //! A set and its keys are created and revoked together, and requests read keys with strong
-//! consistency, so a key stops working as soon as its set is revoked, or up to ten seconds later in
-//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). An expired key is deleted by TTL
-//! some time later; its set is kept for display until it has to make room for a new one.
+//! consistency. A key therefore stops working as soon as its set is revoked, or up to ten seconds
+//! later in processes that remember the key (`GATELET_PROJECT_CACHE_SECONDS`). The TTL deletes an
+//! expired key some time later; the key's set is kept for display until it has to make room for a
+//! new set.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -61,14 +62,14 @@ impl Store {
         Ok(sets)
     }
 
-    /// Sets the description of a set; [`Error::Conflict`] if the set does not exist.
+    /// Sets the description of a set; fails with [`Error::Conflict`] if the set does not exist.
     pub async fn describe_key_set(&self, project: &ProjectId, id: KeySetId, description: &str) -> Result<(), Error> {
         let update = Write::update(set_key(project, id), "SET d.description = :description").on("attribute_exists(pk)");
         self.write(update.value(":description", string(description))).await
     }
 
     /// Replaces a key of a set; the old key stops working. Returns `false` and changes nothing if
-    /// the project does not have the old key or its set, or if the key is revoked.
+    /// the project does not have the old key or its set, or if the old key is revoked.
     pub async fn replace_key(&self, project: &ProjectId, old: &SecretString, new: &SecretString) -> Result<bool, Error> {
         let Some(key) = self.api_key(project, old).await?.filter(|key| key.revoked_at.is_none()) else { return Ok(false) };
         let Some(mut set) = self.key_set(project, KeySetId::from(key.set_id)).await? else { return Ok(false) };
@@ -82,9 +83,9 @@ impl Store {
         self.transact(writes).await.map(|()| true)
     }
 
-    /// Revokes a set and its unexpired keys. Revoking it again has no effect.
+    /// Revokes a set and its unexpired keys. Revoking the set again has no effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        // Expired keys do not work anyway, and may have been deleted.
+        // Expired keys do not work in any case, and may have been deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);
         let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {

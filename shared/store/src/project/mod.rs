@@ -9,10 +9,10 @@
 //! | list of projects | `PROJECTS` | `<P>` | read only by the gateway |
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
-//! A team's project is created, transferred and deleted together with its link. It is created only
-//! if the team exists and the creator is a member. A team that gets a project counts it
-//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted at the same
-//! time. [`crate::project::deletion`] describes how a project ends.
+//! A team's project is created, transferred and deleted together with its link. The project is
+//! created only if the team exists and the creator is a member of the team. A team that gets a
+//! project counts the project ([`team::join`], or `team::takes` for a client), so that the team is
+//! not deleted at the same time. [`crate::project::deletion`] describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;
@@ -102,7 +102,7 @@ pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, E
 }
 
 impl ProjectRow {
-    /// Reads a project from its item.
+    /// Reads a project from the item that contains it.
     pub fn of(item: crate::table::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
@@ -123,9 +123,9 @@ impl Store {
     }
 
     /// Creates a project with its first keys and, if a team owns it, its link, in one transaction.
-    /// [`Error::Conflict`] if its id or a key is in use; with [`Ending`](crate::Label::Ending) if a
-    /// deleted project with this id may have data left; with [`Team`](crate::Label::Team) if the
-    /// team does not exist.
+    /// Fails with [`Error::Conflict`] if the project's id or a key is in use; with
+    /// [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left; with
+    /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.push(no_project_ending(&project.id));
@@ -137,8 +137,8 @@ impl Store {
     }
 
     /// Creates a project for a team of the internal project, with the levels of its configuration.
-    /// [`Error::Conflict`] if `owner` is not a member of the team or the project's id is in use;
-    /// with [`Count`](crate::Label::Count) if the team no longer exists or is full.
+    /// Fails with [`Error::Conflict`] if `owner` is not a member of the team or the project's id is
+    /// in use; with [`Count`](crate::Label::Count) if the team no longer exists or is full.
     pub async fn create_owned_project(&self, project: &Project, levels: &Levels, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
@@ -153,9 +153,10 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if the
-    /// project has changed since it was read or `user` is not a member of both teams; with
-    /// [`Count`](crate::Label::Count) if the new team no longer exists or is full.
+    /// Moves a project from one team of the internal project to another. Fails with
+    /// [`Error::Conflict`] if the project has changed since it was read or `user` is not a member
+    /// of both teams; with [`Count`](crate::Label::Count) if the new team no longer exists or is
+    /// full.
     pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
         if old == new {
             return Ok(());
@@ -177,12 +178,12 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Makes room in a full team by removing former projects from the set in its item. `None` if
-    /// the team does not exist, and `false` if the team really is full. Costs a Query and the reads
-    /// of [`Self::owned_projects`].
+    /// Makes room in a full team by removing projects that no longer belong to it from the set in
+    /// the team's item. Returns `None` if the team does not exist, and `false` if the team is full
+    /// in fact. Costs a Query and the reads of [`Self::owned_projects`].
     pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
         let internal = ProjectId::internal();
-        // The team is read first: a project added afterwards changes `joins`.
+        // The team is read first, because adding a project afterwards changes `joins`.
         let Some(row) = self.team(&internal, team).await? else { return Ok(None) };
         let owned = self.owned_projects(&[team]).await?;
         if owned.len() >= Quota::Projects.max() {
@@ -195,14 +196,14 @@ impl Store {
             write = write.value(":owned", AttributeValue::Ss(ids));
         }
         match self.write_unrecorded(write).await {
-            // Another request changed the team: the caller must try again.
+            // Another request changed the team, so the caller must try again.
             Ok(()) | Err(Error::Conflict(_)) => Ok(Some(true)),
             Err(error) => Err(error),
         }
     }
 
-    /// Gives a project to a team of the internal project, for the operator, whoever owns it.
-    /// [`Error::Conflict`] if the project has changed since it was read; with
+    /// Gives a project to a team of the internal project, for the operator, no matter who owns the
+    /// project. Fails with [`Error::Conflict`] if the project has changed since it was read; with
     /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
         let ProjectRow { mut project, version } = row;
@@ -216,8 +217,8 @@ impl Store {
         self.transact(writes.into_iter().chain(old.map(|old| Write::delete(owned_key(old, &project.id))))).await
     }
 
-    /// The projects owned by these teams, grouped by team and ordered by id: one Query per team,
-    /// and one read for each hundred projects.
+    /// The projects owned by these teams, grouped by team and ordered by id. Costs one Query per
+    /// team, and one read for each hundred projects.
     pub async fn owned_projects(&self, teams: &[TeamId]) -> Result<Vec<Project>, Error> {
         let ids = try_join_all(teams.iter().map(|team| self.owned_ids(*team))).await?;
         let keys: Vec<Key> = ids.iter().flatten().map(project_key).collect();
@@ -230,27 +231,28 @@ impl Store {
         Ok(projects)
     }
 
-    /// Whether a team owns projects, which is possible only in the project `internal`: one Query,
-    /// and one read for each hundred projects, because links to deleted projects do not count.
+    /// Whether a team owns projects, which is possible only in the project `internal`. Costs one
+    /// Query, and one read for each hundred projects, because links to deleted projects do not
+    /// count.
     pub async fn owns_projects(&self, project: &ProjectId, team: TeamId) -> Result<bool, Error> {
         Ok(project.is_internal() && !self.owned_projects(&[team]).await?.is_empty())
     }
 
-    /// Whether a user is the only member of a team that owns projects: two Queries and the reads of
-    /// [`Self::owns_projects`].
+    /// Whether a user is the only member of a team that owns projects. Costs two Queries and the
+    /// reads of [`Self::owns_projects`].
     pub async fn is_last_owner(&self, project: &ProjectId, team: TeamId, user: UserId) -> Result<bool, Error> {
         let (members, _) = self.members(project, team, None, 2).await?;
         Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)
     }
 
-    /// The existing projects among at most 100 ids, by id: one read.
+    /// The existing projects among at most 100 ids, by id. Costs one read.
     pub async fn projects_by_id(&self, ids: &[ProjectId]) -> Result<HashMap<ProjectId, Project>, Error> {
         let mut items = self.get_many(ids.iter().map(project_key)).await?;
         let found = ids.iter().filter_map(|id| items.take(&project_key(id))).map(entity::<Project>);
         found.map(|project| project.map(|project| (project.id.clone(), project))).collect()
     }
 
-    /// The ids of a team's projects, in order, perhaps with some deleted projects: one Query.
+    /// The ids of a team's projects, in order, perhaps with some deleted projects. Costs one Query.
     pub async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
         let query = self.query_prefix(team::partition(&ProjectId::internal(), team), "PROJECT#");
         let ids = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
@@ -262,7 +264,8 @@ impl Store {
         self.get(&api_key_key(project, secret)).await?.map(entity).transpose()
     }
 
-    /// The project's keys among at most 100 secrets, by the digests of the secrets: one round trip.
+    /// The project's keys among at most 100 secrets, by the digests of the secrets. Costs one round
+    /// trip.
     pub async fn api_keys(&self, project: &ProjectId, secrets: &[SecretString]) -> Result<HashMap<Digest, ApiKey>, Error> {
         let mut items = self.get_many(secrets.iter().map(|secret| api_key_key(project, secret))).await?;
         let found = |secret: &SecretString| {
@@ -279,7 +282,7 @@ impl Store {
         self.transact(replaced(project, version)?.into_iter().chain(levels)).await
     }
 
-    /// The levels of a project's configuration. While none are stored, the settings belong to the
+    /// The levels of a project's configuration. If no levels are stored, the settings belong to the
     /// environment.
     pub async fn levels(&self, project: &Project) -> Result<Levels, Error> {
         let stored: Option<Levels> = self.get(&levels_key(&project.id)).await?.map(entity).transpose()?;
@@ -287,7 +290,7 @@ impl Store {
     }
 
     /// Records the cost of a bcrypt hash in the project if it is the highest so far, at most nine
-    /// times per project. Does nothing for other hashes.
+    /// times per project. Does nothing if the hash is not a bcrypt hash.
     pub async fn note_bcrypt_cost(&self, project: &Project, hash: &Hash) -> Result<(), Error> {
         let dearer = |cost: &u32| project.dearest_bcrypt_cost.is_none_or(|known| known < *cost);
         let Some(cost) = hash.bcrypt_cost().filter(dearer) else { return Ok(()) };
@@ -298,7 +301,7 @@ impl Store {
         is_made(self.write_unrecorded(note).await).map(drop)
     }
 
-    /// All projects in the table, by id. Only for the gateway, because the list is a single
+    /// All projects in the table, by id. Only the gateway uses this list, because it is a single
     /// partition.
     pub async fn projects(&self) -> Result<Vec<ProjectLine>, Error> {
         let query = self.query_partition("PROJECTS");

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | keys | `P#<P>` | `SIGNING` | 1 to 2 units to read: once a minute for each process that signs or verifies tokens of the project, and with the project's key set; some 6 to write, when a key is made |
+//! | keys | `P#<P>` | `SIGNING` | 1 to 2 units to read: once a minute for each process that signs or verifies tokens of the project, and with the project's key set; about 6 to write when a key is made |
 //!
 //! Only projects that have made an RSA key have this item.
 
@@ -37,7 +37,7 @@ impl Store {
         Ok(RsaKeysRow { keys: entity(item)?, version })
     }
 
-    /// A project and its RSA keys: one round trip.
+    /// A project and its RSA keys. Costs one round trip.
     pub async fn project_and_rsa_keys(&self, project: &ProjectId) -> Result<Option<(Project, RsaKeys)>, Error> {
         let (home, signing) = (project_key(project), signing_key(project));
         let mut items = self.get_many([home.clone(), signing.clone()]).await?;
@@ -46,8 +46,8 @@ impl Store {
         Ok(Some((row.project, keys.unwrap_or_default())))
     }
 
-    /// Replaces the RSA keys of a project; [`Error::Conflict`] if they have changed since they were
-    /// read.
+    /// Replaces the RSA keys of a project; fails with [`Error::Conflict`] if they have changed
+    /// since they were read.
     pub async fn replace_rsa_keys(&self, project: &ProjectId, row: &RsaKeysRow, next: &RsaKeys) -> Result<(), Error> {
         let newest = next.stored().last().map(|key| Target::new(TargetKind::SigningKey, key.public.id()));
         let write = Write::update(signing_key(project), "SET d = :d, version = :new")

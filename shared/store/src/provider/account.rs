@@ -4,9 +4,9 @@
 //! |---|---|---|---|
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
-//! If an account names an issuer ([`ProviderAccount::issuer`]), its key has `@` and the digest of
-//! the issuer after the provider. All other accounts, including those from earlier versions, belong
-//! to the provider's first issuer.
+//! If an account names an issuer ([`ProviderAccount::issuer`]), its key contains `@` and the digest
+//! of the issuer after the provider. All other accounts, including those from earlier versions,
+//! belong to the provider's first issuer.
 //!
 //! A claim exists if and only if a user has the account. The claim is written together with the
 //! user, and records whether the user can sign in with the account.
@@ -53,8 +53,8 @@ impl AccountClaim {
     }
 }
 
-/// The name of an account in keys. A provider's id contains neither `#` nor `@`, so accounts at
-/// different issuers never have the same name.
+/// The name of an account in keys. The id of a provider contains neither `#` nor `@`, so accounts
+/// at different issuers never have the same name.
 pub(crate) fn name(account: &ProviderAccount) -> String {
     let issuer = account.issuer.as_ref().map(|issuer| format!("@{}", Digest::of(issuer))).unwrap_or_default();
     format!("{}{issuer}#{}", account.provider_id, account.account_id)

@@ -8,7 +8,7 @@
 //!
 //! Taking an authorization and redeeming a code are each one conditional update, so only one of
 //! several concurrent attempts succeeds. A redeemed code is kept until a day after its expiry, with
-//! the id of its session; if the code is presented again, the session ends (RFC 6749 §4.1.2).
+//! the id of its session. If the code is presented again, the session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
 use crypto::seal::SealedText;
@@ -25,7 +25,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::table::{Error, Key, Label, Store, Write, entity, is_made, string, unless_conflict};
 
-/// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
+/// The time for an app to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
 /// How long a code is kept after its expiry, to detect the reuse of redeemed codes.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
@@ -40,13 +40,14 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
-    /// the session is live. Absent from other codes, and from codes created by earlier versions.
+    /// the session is live. Absent from all other codes, and from codes created by earlier
+    /// versions.
     pub begun_in: Option<SessionId>,
     /// The redirect URI from the start of the flow.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// Where the app sends the user after the callback, if the app named a URL.
+    /// The URL to which the app sends the user after the callback, if the app named one.
     pub after_callback_redirect_url: Option<RedirectUrl>,
     /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
     pub is_new_user: bool,
@@ -56,19 +57,20 @@ pub struct AuthorizationCode {
     /// that awaits the second factor. Removed when the code is redeemed; absent if there is no
     /// change.
     pub pending: Option<PendingAccount>,
-    /// The provider's tokens, if the user already had the account before the flow. They are stored
-    /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
-    /// Removed when the code is redeemed. Absent if there are no tokens, if they are in `pending`,
-    /// and from codes created by earlier versions, which stored the tokens immediately.
+    /// The provider's tokens, if the user already had the account before the flow. The tokens are
+    /// stored when the code is redeemed, or passed on to a sign-in attempt that awaits the second
+    /// factor. Removed when the code is redeemed. Absent if there are no tokens or they are in
+    /// `pending`. Also absent from codes created by earlier versions, which stored the tokens
+    /// immediately.
     pub new_tokens: Option<NewTokens>,
-    /// The session that the code was redeemed for; absent until then.
+    /// The session for which the code was redeemed; absent until then.
     pub session_id: Option<SessionId>,
-    /// The session that the code takes to another domain, if it takes one. Redeeming such a code
-    /// does not start a session.
+    /// The session that the code transfers to another domain, if any. Redeeming such a code does
+    /// not start a session.
     pub handed_over: Option<SessionHandover>,
 }
 
-/// A session that a code takes to another domain.
+/// A session that a code transfers to another domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionHandover {
     /// The session.
@@ -90,17 +92,17 @@ impl SessionHandover {
 /// the provider account's email address.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin one and lead a victim through the rest. If the change were made right away, the victim's
-/// provider account would be linked to the attacker's user (RFC 9700 §4.7), or the victim's own
-/// user would change although the victim had not signed in anywhere. Only the PKCE verifier, sent
-/// when the app exchanges the code, proves that both are the same person.
+/// begin a flow and lead a victim through the rest. If the change were made immediately, the
+/// victim's provider account would be linked to the attacker's user (RFC 9700 §4.7), or the
+/// victim's own user would change although the victim had not signed in here. Only the PKCE
+/// verifier, sent when the app exchanges the code, proves that both persons are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingAccount {
     /// The kind of change.
     pub change: PendingChange,
     /// The provider account to add.
     pub account: ProviderAccount,
-    /// The provider's tokens for the account; absent if apps do not get any.
+    /// The provider's tokens for the account; absent if apps do not get tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<ProviderTokens>,
     /// The profile that the provider reports.
@@ -120,7 +122,7 @@ pub enum PendingChange {
     },
     /// The provider account is added to the user who has verified the account's email address here.
     Attach,
-    /// The user has not verified the email address of the provider account here; the person who has
+    /// The user has not verified the email address of the provider account here. The person who has
     /// verified the address at the provider takes over the user.
     TakeOver,
 }
@@ -146,13 +148,14 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
     Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
 }
 
-/// Redeems a code for a session, and removes the change and the provider's tokens from the item.
+/// Redeems a code for a session, and removes the pending change and the provider's tokens from the
+/// item.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending, d.new_tokens")
 }
 
-/// Redeems a code that takes a session to another domain, and removes the refresh token from the
-/// item.
+/// Redeems a code that transfers a session to another domain, and removes the refresh token from
+/// the item.
 pub fn redeem_handed_over(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     redeem(project, code, session, "SET d.session_id = :session REMOVE d.handed_over.refresh_token")
 }
@@ -165,15 +168,15 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state. It is kept past its expiry, so that users who
-    /// return late still get back to the app.
+    /// Stores an authorization under its inner state. The authorization is kept past its expiry, so
+    /// that users who return late still get back to the app.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or has already been
-    /// taken. The item is marked, not deleted, so that the store can retry a call whose answer was
-    /// lost.
+    /// taken. The item is marked instead of deleted, so that the store can retry a call whose
+    /// response was lost.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")

@@ -4,12 +4,13 @@
 //! |---|---|---|---|
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
-//! Provider and account have the same names as in the key of the account's claim ([`account`]).
+//! The provider and the account have the same names as in the key of the account's claim
+//! ([`account`]).
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
-//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. It writes the new
-//! tokens only if the access token has not changed since, so that a newer flow's tokens are kept,
-//! and deleted ones do not reappear.
+//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. This request writes
+//! the new tokens only if the access token has not changed in the meantime, so that a newer flow's
+//! tokens are kept and deleted tokens do not reappear.
 
 use jiff::Timestamp;
 use model::provider::account::ProviderAccount;
@@ -21,8 +22,8 @@ use wire::id::{ProjectId, UserId};
 use crate::provider::account;
 use crate::table::{Error, Key, Label, Store, Write, entity, integer, is_made};
 
-/// The owner name under which an account's tokens are sealed; it includes the registration that
-/// they were issued to. Sealed tokens that are copied to another account or attributed to another
+/// The owner name under which an account's tokens are sealed; it includes the registration to which
+/// they were issued. Sealed tokens that are copied to another account or attributed to another
 /// registration cannot be unsealed.
 pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Option<&Registration>) -> String {
     owner_of(project.as_str(), &account::name(account), registration)
@@ -47,7 +48,7 @@ pub(crate) fn is_key(key: &Key) -> bool {
     key.pk.starts_with("U#") && key.sk.starts_with("PROVIDER#")
 }
 
-/// The account whose tokens to read or write.
+/// The account whose tokens are read or written.
 #[derive(Clone, Copy)]
 pub struct TokenOwner<'a> {
     /// The project.
@@ -72,14 +73,14 @@ fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> K
     Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", account::name(account)))
 }
 
-/// Stores an account's tokens, replacing any existing ones without reading them.
+/// Stores an account's tokens, and replaces existing tokens without reading them.
 pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
     Write::put(tokens_key(project, user, account), tokens)
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if the tokens have changed since, or if `new` keeps their refresh token
-/// (`keeps_refresh`) and a request has begun to use that token.
+/// [`Label::Tokens`] if the tokens have changed since. It also fails if `new` keeps the old refresh
+/// token (`keeps_refresh`) and a request has begun to use that token.
 pub fn renew_tokens(
     of: TokenOwner<'_>,
     old: Option<&ProviderTokens>,
@@ -129,9 +130,9 @@ impl Store {
         is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Records that the provider accepts the access token at `now`, which also answers a caller's
-    /// report that the token fails, if there is one. Has no effect if the tokens have changed since
-    /// `old` was read.
+    /// Records that the provider accepts the access token at `now`. If a caller has reported that
+    /// the token fails, the record also settles this report. Has no effect if the tokens have
+    /// changed since `old` was read.
     pub async fn confirm_tokens(
         &self,
         of: TokenOwner<'_>,
@@ -147,7 +148,7 @@ impl Store {
         is_made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Replaces tokens; `false` if they have changed since `old` was read.
+    /// Replaces tokens; `false` if the tokens have changed since `old` was read.
     pub async fn replace_tokens(&self, of: TokenOwner<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
         is_made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }

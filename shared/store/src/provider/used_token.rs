@@ -1,11 +1,11 @@
-//! The ID tokens used to sign in: each works once.
+//! The ID tokens used to sign in, each of which works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
 //!
-//! The item is kept at least as long as its token is accepted. The digest excludes the signature,
-//! because with some algorithms, such as ECDSA, anyone can derive another valid signature of the
+//! The item is kept at least as long as the token is accepted. The digest excludes the signature,
+//! because with some algorithms, such as ECDSA, anyone can derive another valid signature for the
 //! same text.
 
 use crypto::digest::Digest;

@@ -15,8 +15,8 @@ const MAX_ITEMS: usize = 25;
 const AT_ONCE: usize = 8;
 
 impl Store {
-    /// Puts and deletes items in any order: one unit for each KB of each item. After a failure,
-    /// some items may have been written. Conditions of the writes are ignored.
+    /// Puts and deletes items in any order. Costs one unit for each KB of each item. After a
+    /// failure, some items may have been written. Conditions of the writes are ignored.
     pub(crate) async fn write_many(&self, writes: Vec<Write>) -> Result<(), Error> {
         let requests: Vec<WriteRequest> = writes.into_iter().map(Write::request).collect::<Result<_, _>>()?;
         for some in requests.chunks(MAX_ITEMS * AT_ONCE) {

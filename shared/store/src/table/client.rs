@@ -1,5 +1,5 @@
-//! Reads by key and by query, and writes that succeed or fail as a whole. Reads by key are strongly
-//! consistent, so a new user is visible to the next request.
+//! Reads by key and by query, and makes writes that succeed or fail as a whole. Reads by key are
+//! strongly consistent, so a new user is visible to the next request.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ pub struct Store {
 
 /// The maximum number of items read by key in one call.
 pub(crate) const BATCH: usize = 100;
-/// The maximum number of items in a transaction, not counting the trail entry; DynamoDB permits
-/// 100.
+/// The maximum number of items in a transaction. DynamoDB permits 100, one of which may be the
+/// trail entry.
 pub const MAX_WRITES: usize = 99;
 
 impl Store {
@@ -53,8 +53,8 @@ impl Store {
         &self.table
     }
 
-    /// The store with these prefetched items: reads by key return them unchanged. Use it only for a
-    /// first decision; the original store reads again and sees later changes.
+    /// The store with these prefetched items: reads by key return them unchanged. Use this store
+    /// only for a first decision; the original store reads again and sees later changes.
     pub fn knowing(&self, items: Items) -> Self {
         Self { known: Arc::new(items), ..self.clone() }
     }
@@ -63,7 +63,7 @@ impl Store {
         self.client.call(request).await.map_err(failure)
     }
 
-    /// Reads one item: one unit for each 4 KB, free if the item is prefetched.
+    /// Reads one item. Costs one unit for each 4 KB, and nothing if the item is prefetched.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
         match self.known.0.get(key) {
             Some(found) => Ok(found.as_ref().map(|row| row.item().clone())),
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Reads one item from the table, even if it is prefetched.
+    /// Reads one item from the table, even if the item is prefetched.
     pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
         let found = match self.rows_here(vec![key.clone()]) {
             Ok(rows) => rows.into_iter().next().map(Row::into_item),
@@ -84,7 +84,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Starts a query; add the key condition.
+    /// Starts a query, to which the caller must add the key condition.
     pub(crate) fn query(&self) -> QueryInputBuilder {
         QueryInput::builder().table_name(&self.table)
     }
@@ -111,7 +111,7 @@ impl Store {
     }
 
     /// One page of a query's result, and the key after which the next page begins; `None` after the
-    /// last page. A page may be empty even if others follow.
+    /// last page. A page may be empty even if more pages follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(query).await?;
         volume::add(answer.items());
@@ -127,8 +127,9 @@ impl Store {
         Ok(items)
     }
 
-    /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed; none if
-    /// all are prefetched): one unit for each 4 KB of each item read.
+    /// Reads up to 100 items in one round trip, at one unit for each 4 KB of each item read. There
+    /// are more round trips if DynamoDB leaves some items unprocessed, and none if all are
+    /// prefetched.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let row = self.known.0.get(&key).cloned().flatten();
@@ -146,14 +147,14 @@ impl Store {
         Ok(Items(found))
     }
 
-    /// The rows with these keys, if a service in this process reads them; otherwise the keys.
+    /// The rows with these keys, if a service in this process can read them; otherwise, the keys.
     pub(crate) fn rows_here(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Vec<Key>> {
         let read = ReadRows { table: self.table.clone(), keys };
         self.client.in_process(read).map(|Rows(rows)| rows).map_err(|read| read.keys)
     }
 
-    /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
-    /// order. Costs one unit for each 4 KB read.
+    /// Up to `limit` items of a partition whose sort keys are between `first` and `last`, in
+    /// descending order. Costs one unit for each 4 KB read.
     pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
         let read = match self.client.in_process::<_, Page>(read) {
             Ok(page) => {
@@ -191,8 +192,8 @@ impl Store {
         Ok(rows)
     }
 
-    /// Like [`Self::transact`], for writes that do not belong in the trail. A single write takes no
-    /// transaction and costs half as much.
+    /// Like [`Self::transact`], for writes that must not be recorded in the trail. A single write
+    /// does not need a transaction and costs half as much.
     pub async fn transact_unrecorded(&self, mut writes: Vec<Write>) -> Result<(), Error> {
         if writes.len() == 1
             && let Some(write) = writes.pop_if(|write| write.changes_something())
@@ -205,29 +206,30 @@ impl Store {
             Err(TransactionError::Otherwise(error)) => return Err(error),
             Err(TransactionError::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
-        // Once a limit is reached, nothing else is reported: other failed conditions could tell a
-        // caller over the limit whether, for example, a guess was right.
+        // If a limit is reached, only the limit is reported: other failed conditions could tell a
+        // caller over the limit, for example, whether a guess was right.
         let refused = failed.clone().find_map(|(_, refusal)| *refusal);
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
     }
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), TransactionError> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
-        // DynamoDB executes a transaction once per token, however often it receives the request.
+        // DynamoDB executes a transaction once per token, no matter how often it receives the
+        // request.
         let token = self.entropy.uuid();
         let items = items.map_err(TransactionError::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
         self.client.call(request).await.map(drop).map_err(cancelled)
     }
 
-    /// Like [`Self::write`], for writes that do not belong in the trail, such as counters, times of
-    /// last use, the state of a sign-in or a worker's progress.
+    /// Like [`Self::write`], for writes that must not be recorded in the trail, such as counters,
+    /// times of last use, the state of a sign-in or a worker's progress.
     pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
         let (mark, meaning) = (self.mark(), write.meaning());
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // An earlier attempt may have been executed; the item shows whether that is the only
+            // An earlier attempt may have been executed. The item shows whether this is the only
             // reason why the condition fails now.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
@@ -235,8 +237,8 @@ impl Store {
         }
     }
 
-    /// The mark of a write ([`Write::marked`]). It is short, because it is stored, and differs from
-    /// the mark of any other write that may come between two attempts.
+    /// The mark of a write ([`Write::marked`]). The mark is short because it is stored. It differs
+    /// from the mark of any write that may come between two attempts.
     fn mark(&self) -> String {
         format!("{:x}", u64::from_be_bytes(self.entropy.bytes()))
     }

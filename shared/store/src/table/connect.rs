@@ -1,4 +1,5 @@
-//! Connects a store to its table, configured by a Lambda function's environment or explicitly.
+//! Connects a store to its table, configured either by a Lambda function's environment or
+//! explicitly.
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ impl Store {
         Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()), carries_entries: false }
     }
 
-    /// This store, but with `engine` in this process answering the calls that it can.
+    /// This store, but with `engine` in this process handling the calls that it can.
     #[must_use]
     pub fn answered_by(self, engine: Arc<dyn aws::InProcess>) -> Self {
         Self { client: self.client.answered_by(engine), ..self }

@@ -1,19 +1,20 @@
-//! Optimistic changes: written on the condition that the items they are based on have not changed.
+//! Optimistic changes, which are written on the condition that the items they are based on have not
+//! changed.
 
 use std::time::Duration;
 
 use crate::table::error::Error;
 use crate::table::label::Conflict;
 
-/// How often a change is attempted if other requests change the same items. More conflicts suggest
-/// an attack.
+/// The maximum number of attempts at a change while other requests change the same items. If there
+/// are more conflicts, an attack is likely.
 pub const MAX_ATTEMPTS: u32 = 5;
 
 /// Waits before every attempt except the first: 5 ms, doubled each time up to 80 ms, so that the
 /// conflicting write has time to finish.
 pub async fn back_off(attempt: u32) {
     if attempt > 0 {
-        // Boxed; otherwise every change's future would contain a timer.
+        // Boxed, so that the future of every change does not contain a timer.
         Box::pin(tokio::time::sleep(Duration::from_millis(5 << (attempt - 1).min(4)))).await;
     }
 }
@@ -41,13 +42,13 @@ impl Contention for Error {
 }
 
 /// Reads, decides and writes: `optimistic!(|attempt| { … })` runs the block, which returns a
-/// `Result`, and repeats it after a [`back_off`] as long as it fails with a conflict: at most
-/// [`MAX_ATTEMPTS`] times in all, unless another number precedes the block. If every attempt
-/// conflicts, the result is [`Contention::lost`]. `return` in the block ends the attempt, not the
-/// function.
+/// `Result`. While the block fails with a conflict, it is repeated after a [`back_off`], for at
+/// most [`MAX_ATTEMPTS`] attempts in total, unless another number precedes the block. If every
+/// attempt conflicts, the result is [`Contention::lost`]. `return` in the block ends the attempt,
+/// not the function.
 ///
-/// `attempt` counts from 0. This is a macro, because the compiler cannot prove that an async
-/// closure is `Send` for every lifetime of its borrows.
+/// `attempt` counts from 0. A macro is used because the compiler cannot prove that an async closure
+/// is `Send` for every lifetime of its borrows.
 #[macro_export(local_inner_macros)]
 macro_rules! optimistic {
     (|$attempt:pat_param| $change:block) => {

@@ -14,13 +14,15 @@ use aws_sdk_dynamodb::types::{
 
 use crate::table::error::{Error, failure};
 
-/// A sparse index. Its key attributes begin with its name: `gsi1pk` and `gsi1sk` for `gsi1`.
+/// A sparse index. The index's key attributes begin with its name: `gsi1pk` and `gsi1sk` for
+/// `gsi1`.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Index {
     /// The name.
     pub name: &'static str,
-    /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY`, which
-    /// costs less to write, if the keys are enough or the items are read from the table anyway.
+    /// The attributes in the index: `ALL` for lists, which need whole items. `KEYS_ONLY`, which
+    /// costs less to write, if the keys are sufficient or the items are read from the table in any
+    /// case.
     pub projection: &'static str,
 }
 
@@ -53,7 +55,7 @@ fn index(Index { name, projection }: &Index) -> Result<GlobalSecondaryIndex, Err
         .map_err(|error| Error::Refused(error.to_string()))
 }
 
-/// The definition without the TTL, which needs a separate request.
+/// The definition without the TTL, which must be set in a separate request.
 pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     let mut input =
         CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
@@ -68,8 +70,8 @@ pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
 }
 
-/// Creates the table if it does not exist; returns whether it was created. Also turns on the TTL if
-/// it is off, because an earlier call may have created the table and then failed.
+/// Creates the table if it does not exist, and returns whether it was created. Also turns on the
+/// TTL if it is off, because an earlier call may have created the table and then failed.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.call(DescribeTableInput::builder().table_name(table)).await {
         Ok(_) => {
@@ -81,7 +83,7 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
             match client.call(definition(table)?).await {
                 Ok(_) => {}
-                // An earlier attempt whose answer was lost created the table.
+                // An earlier attempt, whose response was lost, created the table.
                 Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => {}
                 Err(error) => return Err(failure(error)),
             }

@@ -14,12 +14,12 @@ pub enum Error {
     /// A condition failed. Nothing was written.
     #[error("write conditions failed: {0:?}")]
     Conflict(Conflict),
-    /// A limit is reached. Nothing was written, although the request may have been counted
+    /// A limit is reached. Nothing was written, but the request may have been counted
     /// ([`crate::limit`]).
     #[error("a rate limit has been reached: {0}")]
     Limited(Refusal),
-    /// The table or the bucket was throttled, contended, failing or unreachable until the request
-    /// had no time or attempts left. After a lost response or a server error, the write may have
+    /// The table or the bucket was throttled, contended, failing or unreachable, and the request
+    /// has no time or attempts left. After a lost response or a server error, the write may have
     /// been executed.
     #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),
@@ -30,17 +30,17 @@ pub enum Error {
     /// An item does not have the expected format.
     #[error("an item has an unexpected format")]
     Corrupt(#[from] serde_dynamo::Error),
-    /// DynamoDB or S3 rejected the request; or the request, its answer, an item or the
+    /// DynamoDB or S3 rejected the request, or the request, the response, an item or the
     /// configuration is invalid.
     #[error("reading or writing data failed: {0}")]
     Refused(String),
     /// The content does not fit into an item, or a broadcast has too many recipients. Readers do
-    /// not see any change, but unused items may have been written.
+    /// not see a change, but unused items may have been written.
     #[error("too much data to write at once: {0}")]
     TooMuch(String),
 }
 
-/// The output of a conditional write; `None` if its condition failed.
+/// The output of a conditional write; `None` if the condition failed.
 pub(crate) fn unless_conflict<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     match result {
         Ok(made) => Ok(Some(made)),
@@ -49,7 +49,7 @@ pub(crate) fn unless_conflict<T>(result: Result<T, Error>) -> Result<Option<T>, 
     }
 }
 
-/// Whether a conditional write was made; `false` if its condition failed.
+/// Whether a conditional write was made; `false` if the condition failed.
 pub(crate) fn is_made(result: Result<(), Error>) -> Result<bool, Error> {
     Ok(unless_conflict(result)?.is_some())
 }
@@ -85,7 +85,7 @@ pub(crate) enum TransactionError {
     Otherwise(Error),
 }
 
-/// Translates the error of a failed transaction. Failed conditions take precedence over other
+/// Translates the error of a failed transaction. Failed conditions take precedence over all other
 /// reasons, because retries would not help.
 pub(crate) fn cancelled(error: CallError<TransactWriteItemsError>) -> TransactionError {
     let SdkError::ServiceError(service) = &error else { return TransactionError::Otherwise(failure(error)) };

@@ -1,5 +1,5 @@
-//! Items of the table: each has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes
-//! that conditions, indexes and the TTL use.
+//! Items of the table. Each item contains its key (`pk`, `sk`), the entity as a map (`d`), and the
+//! attributes used by conditions, indexes and the TTL.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key of these two parts.
+    /// A key that consists of these two parts.
     pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: sk.into() }
     }
@@ -81,8 +81,8 @@ pub(crate) fn integer(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// A time as a chronologically sorting string for index keys: milliseconds since the Unix epoch in
-/// 15 digits.
+/// A time as a string that sorts chronologically, for index keys: 15 digits with the milliseconds
+/// since the Unix epoch.
 pub(crate) fn sortable(time: jiff::Timestamp) -> String {
     format!("{:015}", time.as_millisecond().max(0))
 }

@@ -1,7 +1,7 @@
 //! Shared code of all entities: the client, conditional writes, pages, batches, labels and retries.
 //!
-//! Nothing here knows about entities, their keys, or the trail. Reads by key are strongly
-//! consistent, so a new user is visible to the next request.
+//! The code in this module does not depend on entities, their keys, or the trail. Reads by key are
+//! strongly consistent, so a new user is visible to the next request.
 
 mod batch;
 mod client;

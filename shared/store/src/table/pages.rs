@@ -6,7 +6,7 @@ use crate::table::client::Store;
 use crate::table::error::Error;
 use crate::table::item::{Item, string};
 
-/// Reads the result of a query page by page. A page may be empty even if others follow.
+/// Reads the result of a query page by page. A page may be empty even if more pages follow.
 pub(crate) struct Pages<'a> {
     store: &'a Store,
     query: QueryInputBuilder,
@@ -16,7 +16,7 @@ pub(crate) struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// The next page; `None` after the last one.
+    /// The next page; `None` after the last page.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<Item>>, Error> {
         if self.is_done {
             return Ok(None);

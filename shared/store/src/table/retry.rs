@@ -2,14 +2,14 @@
 //! goes through this connector.
 //!
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
-//! DynamoDB executes it only once (within ten minutes). Throttled calls, conflicts with other
-//! transactions, 5xx responses, timeouts and lost connections are retried after a random part of a
-//! doubling wait ("full jitter", which spreads concurrent retries), until the request's time or ten
-//! attempts are used up.
+//! DynamoDB executes it only once within ten minutes. Throttled calls, conflicts with other
+//! transactions, 5xx responses, timeouts and lost connections are retried until the request's time
+//! or ten attempts are used up. The wait before a retry is a random part of a doubling time ("full
+//! jitter"), which spreads concurrent retries.
 //!
-//! After a lost answer or a 5xx response, the call may have been executed. If a condition fails in
-//! the retry, that may be the effect of the earlier attempt. The answer to the retry therefore has
-//! the header `UNCERTAIN`, and the item is checked before a conflict is reported
+//! After a lost response or a 5xx response, the call may have been executed. A condition that fails
+//! in the retry may have failed because of the earlier attempt. The response to the retry therefore
+//! has the header `UNCERTAIN`, and the item is checked before a conflict is reported
 //! ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
 
 use std::time::Duration;
@@ -23,9 +23,9 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
-/// How long a request may wait for the table, counted from its start; outside of [`within`], how
-/// long one call may wait. A Lambda has ten seconds, two of which are reserved for the response and
-/// for hashing a password.
+/// The time that a request may wait for the table, counted from the start of the request; outside
+/// of [`within`], the time that one call may wait. A Lambda has ten seconds, two of which are
+/// reserved for the response and for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
 /// The time limit for one attempt; DynamoDB normally takes milliseconds.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// Marks an answer if an earlier attempt at the call may have been executed.
+/// Marks a response if an earlier attempt at the call may have been executed.
 pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
 
 tokio::task_local! {
@@ -99,13 +99,13 @@ impl HttpConnector for Retrying {
 }
 
 impl Retrying {
-    /// Wraps a connector; `entropy` gives the jitter.
+    /// Wraps a connector; `entropy` provides the jitter.
     pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT_TIMEOUT) }
     }
 
-    /// Like [`Self::new`], for a service in this process: answers cannot get lost, so attempts are
-    /// not limited in time. On a busy machine, a second attempt would only make things slower.
+    /// Like [`Self::new`], for a service in this process. Responses cannot get lost, so attempts
+    /// have no time limit. On a busy machine, a second attempt would only slow everything down.
     pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { attempt: None, ..Self::new(inner, entropy) }
     }
@@ -142,7 +142,7 @@ impl Retrying {
 /// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    /// The outcome is final: the call was executed, or never will be.
+    /// The outcome is final: the call was executed, or never will be executed.
     Final,
     /// The call was not executed, and may succeed later.
     NotMade,
@@ -150,7 +150,7 @@ enum Outcome {
     Unknown,
 }
 
-/// Determines the outcome of an attempt, and reads the whole answer if necessary.
+/// Determines the outcome of an attempt, and reads the whole response if necessary.
 async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResponse, ConnectorError>, Outcome) {
     let answer = match answer {
         Ok(answer) => answer,
@@ -210,8 +210,8 @@ impl ErrorResponse {
         }
     }
 
-    /// Whether a cancelled transaction may succeed later: only throttling or conflicts with other
-    /// transactions cancelled it.
+    /// Whether a cancelled transaction may succeed later, because it was cancelled only by
+    /// throttling or conflicts with other transactions.
     fn may_pass(&self) -> bool {
         let codes = self.reasons.iter().filter_map(|reason| reason.code.as_deref()).filter(|code| *code != "None");
         let mut codes = codes.peekable();

@@ -1,5 +1,5 @@
-//! Items as they were read. A service in this process ([`aws::InProcess`]) can keep rows for later
-//! reads, which then need neither the table nor deserialization.
+//! Items as they were read from the table. A service in this process ([`aws::InProcess`]) can keep
+//! rows for later reads, which then require neither the table nor deserialization.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::table::error::Error;
 use crate::table::item::{Item, Key, bytes_of, entity, string};
 
-/// An item as read, and the entity first deserialized from it.
+/// An item that was read, and the entity that was first deserialized from it.
 #[derive(Debug)]
 pub struct Row {
     item: Item,
@@ -34,8 +34,8 @@ impl Row {
         Arc::try_unwrap(self).map_or_else(|row| row.item.clone(), |row| row.item)
     }
 
-    /// The entity that `read` makes from the item. It is created once for all readers of the row,
-    /// unless they read it as different types.
+    /// The entity that `read` makes from the item. The entity is created once for all readers of
+    /// the row, unless they read it as different types.
     pub(crate) fn shared<T, R>(&self, read: R) -> Result<Arc<T>, Error>
     where
         T: Any + Send + Sync,
@@ -45,14 +45,15 @@ impl Row {
             return Ok(entity);
         }
         let entity = Arc::new(read(self.item.clone())?);
-        // If two entities are created at the same time, or of different types, the first is kept.
+        // If two entities are created at the same time, or of different types, the first one is
+        // kept.
         let _ = self.entity.set(Arc::clone(&entity) as _);
         Ok(entity)
     }
 }
 
-/// A strongly consistent read of items by distinct keys, which a service in this process answers
-/// with [`Rows`].
+/// A strongly consistent read of items by distinct keys. A service in this process responds with
+/// [`Rows`].
 #[derive(Debug)]
 pub struct ReadRows {
     /// The name of the table.
@@ -65,8 +66,8 @@ pub struct ReadRows {
 #[derive(Debug)]
 pub struct Rows(pub Vec<Arc<Row>>);
 
-/// A strongly consistent read of items of one partition, in descending order of their sort keys,
-/// which a service in this process answers with a [`Page`].
+/// A strongly consistent read of items of one partition, in descending order of their sort keys. A
+/// service in this process responds with a [`Page`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReadPage {
     /// The name of the table.
@@ -115,7 +116,7 @@ impl ReadPage {
     }
 }
 
-/// The result of a batch read: the existing items, and the keys without one.
+/// The result of a batch read: the existing items, and the keys for which no item exists.
 #[derive(Debug, Default)]
 pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
 

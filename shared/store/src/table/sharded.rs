@@ -4,7 +4,7 @@
 //! A list costs half a unit for each 4 KB read and is eventually consistent: new items may be
 //! missing for a moment.
 //!
-//! One request reads each partition at most `MAX_READS` times. A search with few matches returns
+//! One request makes at most `MAX_READS` reads of each partition. A search with few matches returns
 //! short pages, each with a position to continue from, instead of slowing down as the list grows.
 //! No item is skipped: a page ends after the last examined item.
 
@@ -18,18 +18,20 @@ use crate::table::item::{Item, string};
 
 /// The maximum number of reads of each partition for one page.
 const MAX_READS: usize = 3;
-/// The minimum number of items read at once from a partition, because searches examine many.
+/// The minimum number of items that one read gets from a partition, because searches examine many
+/// items.
 const MIN_READ: usize = 40;
-/// The maximum size of a page in bytes, unless it has only one item: the service must not hold more
-/// than this for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
+/// The maximum size of a page in bytes, unless the page has only one item. The service must not
+/// hold more than this for a caller who reads slowly, and the response of a Lambda is limited to 6
+/// MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
-/// The maximum number of bytes read for a page; the page ends there, even if it shows little of
-/// what was read.
+/// The maximum number of bytes read for a page. The page ends there, even if it shows only a small
+/// part of what was read.
 pub(crate) const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
-/// The bytes that an answer adds to a stored item: field names and ids.
+/// The bytes that a response adds to a stored item: field names and ids.
 const FRAME: usize = 256;
 
-/// The part of a list to read.
+/// Specifies the part of a list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
     /// The position after which the page begins; `None` for the first page.
@@ -38,12 +40,12 @@ pub struct Listing<'a> {
     pub descending: bool,
     /// The maximum number of items in the page.
     pub limit: usize,
-    /// The number of items to read in a round, divided among the partitions; at least `MIN_READ`
-    /// are read from each partition that runs low.
+    /// The number of items to read in a round, divided among the partitions. At least `MIN_READ`
+    /// items are read from each partition that runs low.
     pub read: usize,
 }
 
-/// A page, with the position after which the next one begins.
+/// A page, with the position after which the next page begins.
 #[derive(Debug)]
 pub struct Page<T> {
     /// The items, in order.
@@ -52,11 +54,11 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
-/// The greatest character. A string followed by it sorts after all positions that begin with the
-/// string.
+/// The greatest character. A prefix followed by this character sorts after all positions that begin
+/// with the prefix.
 const LAST: char = char::MAX;
-/// A character that no position contains. Reading includes the start, so with this character
-/// appended to a position, it begins after that position.
+/// A character that no position contains. Reading includes the start. If this character is appended
+/// to a position, reading starts after that position.
 const NEXT: char = '\u{1}';
 
 /// A partition of the table or an index, or only its positions with a given prefix.
@@ -106,7 +108,7 @@ impl Partition {
 /// The progress in one partition.
 struct Shard {
     partition: Partition,
-    /// Items read and not yet examined.
+    /// The items that have been read but not examined yet.
     waiting: VecDeque<(String, Item)>,
     /// Where to continue reading.
     from: String,
@@ -186,8 +188,8 @@ impl Store {
             query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
         }
         let (mut items, mut next) = self.query_page(query.clone()).await?;
-        // DynamoDB may return an empty page although more items follow; reading continues at the
-        // key it returned.
+        // DynamoDB may return an empty page although more items follow. Reading continues at the
+        // key that came with the page.
         while items.is_empty() && next.is_some() {
             (items, next) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
         }
@@ -216,7 +218,7 @@ pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
     FRAME + serde_json::to_string(entity).map_or(0, |text| text.len())
 }
 
-/// Whether a page of this many bytes has no room for another item of `size` bytes.
+/// Whether a page that already has `bytes` bytes has no room for another item of `size` bytes.
 pub(crate) fn is_over(bytes: usize, size: usize) -> bool {
     bytes > 0 && bytes + size > MAX_PAGE_BYTES
 }

@@ -1,4 +1,5 @@
-//! Records of the table's stream, as Lambda receives them and the gateway reads them.
+//! Records of the table's stream, in the form in which Lambda receives them and the gateway reads
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use serde_json::Value;
 use crate::table::transfer::TypedValue;
 use crate::table::{Error, Item, Key};
 
-/// The width of padded sequence numbers, which sort as numbers: DynamoDB's have 21 to 40 digits.
+/// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's
+/// sequence numbers have 21 to 40 digits.
 const DIGITS: usize = 40;
 
 /// A change to an item.
@@ -18,7 +20,7 @@ pub struct Record {
     pub key: Key,
     /// The position of the change; positions sort in the order of changes to an item.
     pub position: String,
-    /// When the item changed, to about a second.
+    /// The time of the change, accurate to about a second.
     pub at: Timestamp,
     /// The item before the change; `None` if it did not exist.
     pub old: Option<Item>,
@@ -48,7 +50,7 @@ fn item(image: &Value) -> Result<Item, Error> {
 }
 
 /// The records in an event from the stream, in order. Records that cannot be parsed are logged and
-/// skipped, because retries would fail too.
+/// skipped, because retries would also fail.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
         Record::of(record)

@@ -1,10 +1,11 @@
-//! Export and import of whole tables, only for the command line. Lambda functions use the item
+//! Export and import of whole tables, for the command line only. Lambda functions use the item
 //! format, for records of the table's stream and for digests of trail entries.
 //!
-//! Each item is a line `{"Item": …}` with typed attributes, in "DynamoDB JSON", the format of
-//! DynamoDB's own exports to S3 and imports from S3. Reading costs half a unit for each 4 KB:
-//! eventually consistent reads are enough if nobody is writing, or if every later write is
-//! conditional ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
+//! Each item is a line `{"Item": …}` with typed attributes, in "DynamoDB JSON", the format that
+//! DynamoDB uses for exports to S3 and imports from S3. Reading costs half a unit for each 4 KB.
+//! Eventually consistent reads are sufficient if nobody is writing, or if every later write is
+//! conditional ([`crate::reseal`]). Writing costs one unit for each KB, plus the cost of the
+//! indexes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,7 +26,7 @@ use crate::table::item::{Item, Key, string};
 pub struct Page {
     /// The items, one per line.
     pub lines: Vec<String>,
-    /// Where the next part begins; `None` after the last one.
+    /// The key after which the next part begins; `None` after the last part.
     pub next: Option<String>,
 }
 
@@ -34,9 +35,9 @@ pub struct Page {
 pub enum PutOutcome {
     /// The item was written.
     Written,
-    /// The table already had exactly this item.
+    /// The table already contained exactly this item.
     Identical,
-    /// The table already had a different item with this key (`<pk> / <sk>`), and keeps it.
+    /// The table already contained a different item with this key (`<pk> / <sk>`), which was kept.
     Differs(String),
 }
 
@@ -67,7 +68,7 @@ struct Line {
 }
 
 impl Store {
-    /// Reads about a megabyte of items, beginning at `from` or at the start of the table.
+    /// Reads about a megabyte of items, starting at `from` or at the start of the table.
     pub async fn page(&self, from: Option<&str>) -> Result<Page, Error> {
         let (items, next) = self.items(from.map(read_item).transpose()?).await?;
         let lines = items.into_iter().map(write_item).collect::<Result<_, _>>()?;
@@ -97,7 +98,7 @@ impl Store {
         Ok(answer.table.and_then(|table| table.item_count).and_then(|count| count.try_into().ok()).unwrap_or_default())
     }
 
-    /// Writes a line's item if the key is unused; `replace` overwrites an existing item.
+    /// Writes a line's item if its key is unused; with `replace`, overwrites an existing item.
     pub async fn put_line(&self, line: &str, replace: bool) -> Result<PutOutcome, Error> {
         let item = read_item(line)?;
         let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
@@ -114,7 +115,7 @@ impl Store {
     }
 }
 
-/// The key of a line's item; `None` if it does not have a key.
+/// The key of a line's item; `None` if the item does not have a key.
 pub(crate) fn key_in(line: &str) -> Result<Option<Key>, Error> {
     Ok(Key::of(&read_item(line)?))
 }

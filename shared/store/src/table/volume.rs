@@ -1,4 +1,4 @@
-//! The amount that a request reads from the table, for the limit on reads by clients
+//! The number of bytes that a request reads from the table, for the limit on clients' reads
 //! ([`Limit::Read`](model::limit::Limit::Read)).
 
 use std::cell::Cell;
@@ -10,14 +10,14 @@ tokio::task_local! {
     static BYTES: Cell<Option<usize>>;
 }
 
-/// Runs a request. Returns its output and the approximate size, in bytes, of the items read since
-/// [`measure`]; 0 without a measurement.
+/// Runs a request. Returns the output of the request and the approximate size, in bytes, of the
+/// items read since [`measure`]; 0 if nothing was measured.
 pub async fn within<F: Future>(request: F) -> (F::Output, usize) {
     let measured = async { (request.await, BYTES.with(Cell::get).unwrap_or_default()) };
     BYTES.scope(Cell::new(None), measured).await
 }
 
-/// Starts measuring what the request reads.
+/// Starts to measure how much the request reads.
 pub fn measure() {
     // Outside of a request, nothing is measured.
     let _ = BYTES.try_with(|bytes| bytes.set(Some(0)));
@@ -28,8 +28,7 @@ pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
     change(|sum| sum + items.into_iter().map(bytes_of).sum::<usize>());
 }
 
-/// Subtracts the bytes of items that every request reads, whatever it asks for, from the
-/// measurement.
+/// Subtracts the bytes of items that every request reads, no matter what it asks for.
 pub fn leave_out(bytes: impl FnOnce() -> usize) {
     change(|sum| sum.saturating_sub(bytes()));
 }

@@ -1,4 +1,4 @@
-//! Conditional writes, alone or in a transaction.
+//! Conditional writes, either alone or in a transaction.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ use crate::table::item::{Item, Key, integer, string};
 use crate::table::label::{Conflict, Label};
 use crate::table::trail_facts::TrailFacts;
 
-/// The attribute that identifies an item's last put or update by
-/// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
+/// The attribute that identifies the last put or update of an item by
+/// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or the variant that returns the
 /// item.
 const MARK: &str = "mark";
 
@@ -71,7 +71,7 @@ impl Write {
         Ok(put.on("attribute_not_exists(pk)"))
     }
 
-    /// Puts an item, replacing any existing one.
+    /// Puts an item, and replaces an existing item.
     pub(crate) fn put<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let mut item = key.item();
         item.insert("d".to_owned(), serde_dynamo::to_attribute_value(entity)?);
@@ -108,14 +108,14 @@ impl Write {
         self
     }
 
-    /// Sets a value for the expressions; the name includes its colon.
+    /// Sets a value for the expressions; the name of the value includes the colon.
     pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
 
-    /// Sets the attribute for a `#` placeholder in the expressions, needed because DynamoDB
-    /// reserves some words.
+    /// Sets the attribute for a `#` placeholder in the expressions. Placeholders are needed because
+    /// DynamoDB reserves some words.
     pub(crate) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
         self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
@@ -158,13 +158,13 @@ impl Write {
         self
     }
 
-    /// Sets how the user was authenticated, for the trail entry.
+    /// Sets the authentication methods of the user, for the trail entry.
     pub(crate) fn proved_by(mut self, amr: &[Amr]) -> Self {
         self.facts.method(amr);
         self
     }
 
-    /// Records a session start in the trail entry.
+    /// Records in the trail entry that a session was started.
     pub(crate) fn begins(mut self, session: &Session) -> Self {
         self.facts.session(session);
         self
@@ -187,7 +187,7 @@ impl Write {
         self.facts.session.is_some() && matches!(self.kind, Kind::Put(_))
     }
 
-    /// Makes a put or update store another attribute. Has no effect on other writes.
+    /// Adds an attribute that a put or update stores in the item. Has no effect on other writes.
     pub(crate) fn storing(mut self, name: &str, value: AttributeValue) -> Self {
         match &mut self.kind {
             Kind::Put(item) => drop(item.insert(name.to_owned(), value)),
@@ -228,8 +228,8 @@ impl Write {
         self
     }
 
-    /// Sets when DynamoDB may delete a put item (TTL, in seconds; deletion may be days late). Has
-    /// no effect on updates, which must set the attribute themselves.
+    /// Sets the time at which DynamoDB may delete a put item (TTL, in seconds; the deletion may be
+    /// days late). Has no effect on updates, which must set the attribute themselves.
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }
@@ -249,7 +249,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders have these setters in common, but no trait.
+        // The four builders share these setters, but not a trait.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder
@@ -271,13 +271,13 @@ impl Write {
         Ok(item.build())
     }
 
-    /// Makes a put or update store `mark` in the item, to show later whether the write was
+    /// Adds `mark` to the item that a put or update writes, to show later whether the write was
     /// executed. Has no effect on other writes.
     pub(crate) fn marked(self, mark: &str) -> Self {
         self.storing(MARK, string(mark))
     }
 
-    /// Whether the write with this mark was executed, judging by the item at its key.
+    /// Whether the write with this mark was executed, according to the item at its key.
     pub(crate) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
         match self.kind {
             Kind::Put(_) | Kind::Update(_) => found.is_some_and(|item| item.get(MARK) == Some(&string(mark))),
@@ -290,8 +290,8 @@ impl Write {
         &self.key
     }
 
-    /// Executes the write outside a transaction; does nothing for a check. A failure's flag says
-    /// whether an earlier attempt may have been executed.
+    /// Executes the write outside a transaction; does nothing for a check. If the write fails, the
+    /// flag says whether an earlier attempt may have been executed.
     pub(crate) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
@@ -321,8 +321,8 @@ impl Write {
         self.send_update(client, table).await.map_err(|(error, _)| error)
     }
 
-    /// Like [`Self::send_returning`]. A failure's flag says whether an earlier attempt may have
-    /// been executed.
+    /// Like [`Self::send_returning`]. If the update fails, the flag says whether an earlier attempt
+    /// may have been executed.
     pub(crate) async fn send_update(self, client: &Client, table: &str) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));

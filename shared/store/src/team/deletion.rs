@@ -1,13 +1,14 @@
-//! Deletes a team without leaving memberships behind.
+//! Deletes teams without leaving memberships behind.
 //!
-//! A team with projects is not deleted, because nobody would be left to administer them. A team
-//! with few members is deleted together with them in one transaction, on the condition that nobody
-//! has joined, no project has been added, and nothing about the team, such as its picture, has
-//! changed since it was read. A larger team is marked first: from then on nobody can see, join,
-//! select or change it. Then its members are deleted in parallel transactions of maximum size, and
-//! the team itself last. After an interruption, the mark and a note remain, so that a worker
-//! completes the deletion ([`crate::deletions`]); repeating the request also resumes it. The
-//! remaining members show what is left to delete.
+//! A team that owns projects is not deleted, because nobody would be left to administer the
+//! projects. A team with few members is deleted together with them in one transaction. The
+//! condition is that nobody has joined, no project has been added, and nothing about the team, such
+//! as its picture, has changed since it was read. A larger team is marked first: from then on,
+//! nobody can see, join, select or change the team. Then its members are deleted in parallel
+//! transactions of maximum size, and finally the team itself is deleted. After an interruption, the
+//! mark and a note remain, so that a worker completes the deletion ([`crate::deletions`]).
+//! Repeating the request also resumes the deletion. The remaining members show what is left to
+//! delete.
 
 use std::time::Duration;
 
@@ -32,19 +33,19 @@ use crate::team::{TeamRow, invitation};
 const AT_ONCE: usize = (MAX_WRITES - 5) / MAX_REMOVE_WRITES;
 /// The number of parallel transactions.
 const SIDE_BY_SIDE: usize = 8;
-/// How long one call deletes members; the operation's Lambda has ten seconds.
+/// The time that one call spends on deleting members; the operation's Lambda has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// The outcome of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// The team and all memberships are deleted.
+    /// The team and all memberships have been deleted.
     Done,
     /// The team does not exist.
     Missing,
     /// The team owns projects, and was not deleted.
     OwnsProjects,
-    /// Time ran out before the team and all memberships were deleted: call again.
+    /// Time ran out before the team and all memberships were deleted: the caller must call again.
     Unfinished,
 }
 
@@ -91,7 +92,8 @@ impl Store {
             };
             match step {
                 Ok(()) if !is_large => return Ok(Deletion::Done),
-                // There are more members, or the members or the team have changed: read again.
+                // There are more members, or the members or the team have changed, so they are read
+                // again.
                 Ok(()) => doomed = self.doomed(project, id).await?,
                 Err(Error::Conflict(conflict)) => {
                     has_founder &= !conflict.is_of(Label::User);
@@ -119,8 +121,8 @@ impl Store {
     }
 }
 
-/// Deletes a team with its picture and all its members, provided that nobody has joined or changed
-/// the team since `row` was read; `row` is `None` for a marked team.
+/// Deletes a team with its picture and all its members, unless someone has joined or changed the
+/// team since `row` was read; `row` is `None` for a marked team.
 fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
     let delete = match row {
@@ -135,7 +137,7 @@ fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[Mem
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
     let active = Write::delete(activity::team_key(project, team.id));
     let is_founder = |row: &&MemberRow| Some(row.user_id) == team.founder;
-    // Both writes are to the user's item, which a transaction may contain only once.
+    // Both writes change the user's item, which a transaction may contain only once.
     let removed = members.iter().flat_map(|row| if is_founder(&row) { remove_but_selection(project, row) } else { remove(project, row) });
     let is_selected = members.iter().find(is_founder).is_some_and(|row| row.is_selected);
     let room = team.founder.map(|founder| unfounds(project, founder, team.id, is_selected));

@@ -6,16 +6,16 @@
 //! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: the invitations sent by members, a set of expiry and id |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
-//! The invitation and its code are always written in one transaction: accepting marks the code as
-//! used and deletes the invitation, revoking deletes both. The condition on the code lets only one
-//! of several concurrent attempts to accept succeed. If a member sent the invitation, the same
-//! transaction also checks, for four more units, that the sender is still a member, and that the
-//! sender's account has not changed hands, and no intruder has been reported, since the invitation
-//! was sent. Both items expire by TTL after seven days; until then, invitations to a deleted team
-//! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
-//! send another. Expired invitations stay in the set until it is full. Creating an invitation costs
-//! two units for each item and two in the indexes, and so does accepting or revoking it; a list is
-//! one Query at half a unit for about 25 invitations.
+//! The invitation and its code are always written in one transaction. Accepting marks the code as
+//! used and deletes the invitation; revoking deletes both. Because of the condition on the code,
+//! only one of several concurrent attempts to accept succeeds. If a member sent the invitation, the
+//! same transaction also checks the sender, for four more units. The sender must still be a member;
+//! since the invitation was sent, the sender's account must not have changed hands, and no intruder
+//! may have been reported. Both items expire by TTL after seven days; until then, invitations to a
+//! deleted team remain, but cannot be accepted. A condition on the set `waiting` decides whether a
+//! member may send another invitation. Expired invitations stay in the set until it is full.
+//! Creating, accepting or revoking an invitation costs two units for each item and two in the
+//! indexes; a list is one Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -43,11 +43,11 @@ use crate::team::{TeamRow, partition};
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
 
-/// The number of invitations to an address read at once; their teams take up to 100 KB each.
+/// The number of invitations to an address read at a time; their teams take up to 100 KB each.
 const AT_ONCE: usize = 10;
 
-/// An entry in the index of an address: the id of an invitation, its team, and the member who sent
-/// it ([`Invitation::invited_by`]).
+/// An entry in the index of an address: the id of an invitation, the team, and the member who sent
+/// the invitation ([`Invitation::invited_by`]).
 type InvitationEntry = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -90,7 +90,7 @@ fn count_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(partition(project, team), "INVITED")
 }
 
-/// An invitation as an element of `waiting`; later expiries sort later.
+/// The element of `waiting` for an invitation; later expiries sort later.
 fn counted_as(invitation: &Invitation) -> String {
     format!("{:015}#{}", invitation.expires_at.as_millisecond(), invitation.id)
 }
@@ -108,8 +108,8 @@ pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write 
 }
 
 /// Removes an invitation that is being accepted or revoked from the count, if a member sent it.
-/// Earlier versions did not count invitations, so this may create the item; it then expires with
-/// the invitation.
+/// Earlier versions did not count invitations, so this write may create the item, which then
+/// expires with the invitation.
 fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
     let update = "SET #ttl = if_not_exists(#ttl, :ttl) DELETE waiting :ended";
     let write = Write::update(count_key(project, invitation.team_id), update)
@@ -125,7 +125,7 @@ pub(crate) fn uncount_all(project: &ProjectId, team: TeamId) -> Write {
 }
 
 /// Ends an invitation by accepting it; only one of several concurrent attempts succeeds. Fails if
-/// the invitation was sent by someone who is no longer a member, or whose account is in another
+/// the sender of the invitation is no longer a member, or if the sender's account is in another
 /// epoch.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
@@ -142,8 +142,8 @@ fn sender_keys(project: &ProjectId, team: TeamId, sender: Option<UserId>) -> imp
     sender.into_iter().flat_map(move |sender| [member_key(project, team, sender), user_key(project, sender)])
 }
 
-/// Whether the sender of an invitation is still a member in the invitation's epoch, judging by the
-/// items read with [`sender_keys`].
+/// Whether the sender of an invitation is still a member in the invitation's epoch, according to
+/// the items read with [`sender_keys`].
 fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) -> Result<bool, Error> {
     let Some(sender) = invitation.invited_by else { return Ok(true) };
     let user = items.read::<User>(&user_key(project, sender))?;
@@ -151,8 +151,8 @@ fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) 
     Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
 }
 
-/// Fails the transaction if, since this epoch, the user's account has changed hands or an intruder
-/// was reported.
+/// Fails the transaction if the user's account has changed hands or an intruder has been reported
+/// since this epoch.
 fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     if epoch == 0 {
         return Write::check(user_key(project, user), "attribute_exists(pk) AND attribute_not_exists(d.owner_epoch)");
@@ -172,8 +172,8 @@ impl Store {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Whether the sender of an invitation is a member of its team, in the epoch of the invitation;
-    /// also `true` if the invitation does not name a sender ([`Invitation::invited_by`]). Costs two
+    /// Whether the sender of an invitation is a member of the team, in the epoch of the invitation.
+    /// Also `true` if the invitation does not name a sender ([`Invitation::invited_by`]). Costs two
     /// units if the invitation names a sender.
     pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
@@ -190,8 +190,9 @@ impl Store {
         is_made(self.transact_unrecorded(revoke(project, invitation)).await).map(drop)
     }
 
-    /// Removes expired invitations from the count of a team; `false` if there are none. Costs a
-    /// unit for each 4 KB of the count, and another for each KB if it changes.
+    /// Removes expired invitations from the count of a team; `false` if there are no expired
+    /// invitations. Costs a unit for each 4 KB of the count, and another one for each KB if the
+    /// count changes.
     pub async fn uncount_expired(&self, project: &ProjectId, team: TeamId, now: Timestamp) -> Result<bool, Error> {
         let key = count_key(project, team);
         let waiting = self.get(&key).await?.and_then(|item| item.get("waiting").and_then(|value| value.as_ss().ok()).cloned());
@@ -229,7 +230,7 @@ impl Store {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk AND gsi1sk > :after");
         let query = query
             .expression_attribute_values(":pk", string(list_partition(project, team)))
-            // Ids begin with a digit or a letter, which sort after `!`.
+            // Ids begin with a digit or a letter, all of which sort after `!`.
             .expression_attribute_values(":after", string(after.map_or_else(|| "!".to_owned(), |id| id.to_string())))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         let (items, more) = self.query_page(query).await?;
@@ -238,8 +239,8 @@ impl Store {
 
     /// Up to `limit` invitations to these email addresses, with their teams, oldest first, after
     /// the id `after` if set; and the id after which there may be more. Leaves out invitations to
-    /// deleted teams or without a valid sender ([`Self::has_valid_sender`]). Returns fewer if their
-    /// teams and senders take more than 2 MB.
+    /// deleted teams or without a valid sender ([`Self::has_valid_sender`]). Returns fewer
+    /// invitations if their teams and senders take more than 2 MB.
     pub async fn invitations_for(
         &self,
         project: &ProjectId,

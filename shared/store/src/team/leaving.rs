@@ -1,5 +1,5 @@
-//! A user whose account has changed hands leaves all teams, because the previous owner may have let
-//! others into them.
+//! Removes a user whose account has changed hands from all teams, because the previous owner may
+//! have let other people into the teams.
 //!
 //! The memberships are deleted in the transaction that hands the account over. Memberships that do
 //! not fit into this transaction are deleted first. The transaction fails if the user has joined
@@ -16,11 +16,11 @@ use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, member_key, remove, 
 
 /// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
 pub const MAX_LEAVE_WRITES: usize = 3;
-/// The maximum number of memberships that one call deletes by itself; repeating the request deletes
-/// more.
+/// The maximum number of memberships that one call deletes in addition to those in the transaction;
+/// repeating the request deletes more.
 const MAX_AT_ONCE: usize = 1000;
-/// The maximum number of invitations revoked in one call. The others are invalid anyway
-/// ([`invitation`](super::invitation)), and expire.
+/// The maximum number of invitations revoked in one call. Any remaining invitations are invalid in
+/// any case ([`invitation`](super::invitation)), and expire.
 const MAX_REVOKED: usize = 100;
 
 /// The teams that a user leaves.
@@ -28,19 +28,19 @@ const MAX_REVOKED: usize = 100;
 pub struct Departure {
     /// The teams in [`Self::writes`].
     pub teams: BTreeSet<TeamId>,
-    /// Writes that delete the remaining memberships, labelled [`Label::Member`]. They do not change
-    /// the user, who may have selected one of the teams.
+    /// The writes that delete the remaining memberships, labelled [`Label::Member`]. These writes
+    /// do not change the user, who may have selected one of the teams.
     pub writes: Vec<Write>,
 }
 
 impl Store {
-    /// Begins to remove a user from all teams: deletes all but `room` memberships, revokes the
+    /// Starts to remove a user from all teams: deletes all except `room` memberships, revokes the
     /// invitations that the user has sent, and forgets which teams the user has created. In the
-    /// project `internal`, the user stays in teams with projects but without other members, because
-    /// someone must be able to administer the projects.
+    /// project `internal`, the user stays in teams that own projects and have no other members,
+    /// because someone must be able to administer the projects.
     ///
-    /// Costs a unit to read about 15 memberships, two units to delete each, and half a unit for
-    /// each team's invitations.
+    /// Costs a unit to read about 15 memberships, two units to delete each membership, and half a
+    /// unit for each team's invitations.
     pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Departure, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {
@@ -49,7 +49,8 @@ impl Store {
         }
         self.revoke_sent(project, user, &rows).await?;
         self.forget_founded(project, user).await?;
-        // The change to the user deletes the selection, if it has room.
+        // The write that changes the user also deletes the selection if the transaction has room
+        // for this membership.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
         for some in others.chunks(MAX_WRITES / MAX_REMOVE_WRITES).take(MAX_AT_ONCE.div_ceil(MAX_WRITES / MAX_REMOVE_WRITES)) {
@@ -66,7 +67,7 @@ impl Store {
         Ok(Departure { teams: rows.iter().map(|row| row.team_id).collect(), writes })
     }
 
-    /// The user's member items, including the ones in teams being deleted.
+    /// The user's member items, including those in teams that are being deleted.
     async fn members_of_all(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
         let mut rows = Vec::new();
         for some in self.memberships(project, user).await?.chunks(BATCH) {
@@ -96,7 +97,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets which teams the user has created: they now belong to someone else.
+    /// Forgets which teams the user has created, because they now belong to someone else.
     async fn forget_founded(&self, project: &ProjectId, user: UserId) -> Result<(), Error> {
         let forget = Write::update(user_key(project, user), "REMOVE founded").on("attribute_exists(founded)");
         is_made(self.write_unrecorded(forget).await).map(drop)

@@ -1,20 +1,20 @@
-//! Memberships: two items, one in the team's partition and one in the user's, always created and
-//! deleted together.
+//! Memberships. Each consists of two items, one in the team's partition and one in the user's
+//! partition, which are always created and deleted together.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | member | `T#<P>#<team>` | `USER#<user>` | gsi1 `T#<P>#<team>#USERS` / the user's sign-up time, id |
 //! | membership | `U#<P>#<user>` | `TEAM#<team>` | |
 //!
-//! The member item contains everything: the profile, the grants (attribute `grants`, a set of
-//! strings that can be changed without reading it), and whether the user has selected the team
-//! (`selected`), so that a removal need not read the user to know whether to clear the selection.
-//! The membership item is used only to find a user's teams.
+//! The member item contains the whole membership: the profile, the grants (attribute `grants`, a
+//! set of strings that can be changed without reading it), and whether the user has selected the
+//! team (`selected`). Because of `selected`, a removal can clear the selection without reading the
+//! user. The membership item is used only to find a user's teams.
 //!
-//! Joining is one transaction of four items. It increments the team's counter and the user's
-//! version, so that neither team nor user can be deleted without the new member and membership
-//! items. Checking a membership takes one unit. Listing the members of a team or the teams of a
-//! user takes one Query, at one unit for about 15 items.
+//! Joining is one transaction of four items. Joining increments the team's counter and the user's
+//! version, so that neither the team nor the user can be deleted without the new member and
+//! membership items. Checking a membership takes one unit. Listing the members of a team or the
+//! teams of a user takes one Query, at one unit for about 15 items.
 
 use std::collections::BTreeSet;
 
@@ -45,12 +45,12 @@ pub struct MemberRow {
     pub grants: BTreeSet<Grant>,
     /// Whether the user has selected the team.
     pub is_selected: bool,
-    /// For a new member, when the team was created ([`Membership::team_created_at`]); `None` in
-    /// rows read from the table.
+    /// For a new member, the time when the team was created ([`Membership::team_created_at`]);
+    /// `None` in rows read from the table.
     pub team_created_at: Option<jiff::Timestamp>,
 }
 
-/// A membership, as stored in the user's partition.
+/// A membership, as it is stored in the user's partition.
 #[wire::sparse]
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Membership {
@@ -58,8 +58,8 @@ pub struct Membership {
     pub team_id: TeamId,
     /// When the user joined.
     pub joined_at: jiff::Timestamp,
-    /// When the team was created, for the order of the user's teams; absent if a server or an
-    /// earlier version wrote the membership.
+    /// The time when the team was created, which determines the order of the user's teams; absent
+    /// if a server or an earlier version wrote the membership.
     pub team_created_at: Option<jiff::Timestamp>,
 }
 
@@ -83,12 +83,12 @@ impl MemberRow {
         Self { team_id, user_id, member, grants, is_selected: false, team_created_at: None }
     }
 
-    /// The member, with the creation time of the team, if known.
+    /// This member, with the creation time of the team, if known.
     pub fn with_team_created_at(self, team_created_at: Option<jiff::Timestamp>) -> Self {
         Self { team_created_at, ..self }
     }
 
-    /// The member, with or without the team selected.
+    /// This member, with the team selected or not.
     pub fn selected(self, is_selected: bool) -> Self {
         Self { is_selected, ..self }
     }
@@ -129,7 +129,7 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
     Ok(vec![team::join(project, row.team_id), user_write, member, membership])
 }
 
-/// Deletes both items of a member, with the selection and the picture; fails if the member has
+/// Deletes both items of a member, with the selection and the picture. Fails if the member has
 /// left, selected or deselected the team, or changed the picture since `row` was read.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let selection = row.is_selected.then(|| user::deselect_team(project, row.user_id, row.team_id));
@@ -156,7 +156,7 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
     }
 }
 
-/// The maximum number of writes of [`remove`].
+/// The maximum number of writes made by [`remove`].
 pub(crate) const MAX_REMOVE_WRITES: usize = 4;
 
 /// Deletes both items of a member whose user is being deleted, with the picture of the profile;
@@ -211,9 +211,9 @@ impl Store {
         Ok((team, members))
     }
 
-    /// For each of these teams, the writes that delete its member `user` during that user's
-    /// deletion, with the picture of the profile. They fail if the picture changes in the meantime.
-    /// Costs a unit for each team.
+    /// The writes that delete the member `user` from each of these teams during that user's
+    /// deletion, with the picture of the profile. The writes fail if the picture changes in the
+    /// meantime. Costs a unit for each team.
     pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
         let key = |team: &TeamId| member_key(project, *team, user);
         let mut items = self.get_many(teams.iter().map(key)).await?;
@@ -225,15 +225,15 @@ impl Store {
         teams.iter().map(removal).collect()
     }
 
-    /// The user's teams among these. Costs one unit for each of `teams`.
+    /// The teams among `teams` that the user is a member of. Costs one unit for each of `teams`.
     pub async fn memberships_among(&self, project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<BTreeSet<TeamId>, Error> {
         let key = |team: &TeamId| membership_key(project, user, *team);
         let items = self.get_many(teams.iter().map(key)).await?;
         Ok(teams.iter().copied().filter(|team| items.get(&key(team)).is_some()).collect())
     }
 
-    /// Up to `limit` members of a team in the order of user ids, after the id `after` if set, and
-    /// whether there may be more.
+    /// Up to `limit` members of a team whose user ids come after `after`, if set, in the order of
+    /// these ids, and whether there may be more.
     pub async fn members(
         &self,
         project: &ProjectId,
@@ -246,8 +246,8 @@ impl Store {
         Ok((items.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?, more))
     }
 
-    /// A team as stored, even while it is being deleted, and its first members, read after the
-    /// team.
+    /// A team as it is stored, even while it is being deleted, and its first members, which are
+    /// read after the team.
     pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,
@@ -260,7 +260,8 @@ impl Store {
         Ok((teams.into_iter().next(), members.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?))
     }
 
-    /// Up to `limit` items of a team's partition after a sort key, and whether there may be more.
+    /// Up to `limit` items of a team's partition after a sort key, and whether there may be more
+    /// items.
     async fn team_items(&self, project: &ProjectId, team: TeamId, after: &str, limit: usize) -> Result<(Vec<Item>, bool), Error> {
         let (mut items, mut from) = (Vec::new(), None);
         loop {
@@ -298,7 +299,7 @@ pub fn still(joins: Write, version: u64) -> Write {
     joins.on("version = :seen").value(":seen", integer(version))
 }
 
-/// Like [`joins`], for a team whose members need a second factor: also records the team in the
+/// Like [`joins`], for a team whose members need a second factor. Also records the team in the
 /// user's item.
 pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     user::add_second_factor_teams(project, user, [&team]).labelled(Label::User)

@@ -8,11 +8,11 @@
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
 //! Reading a team costs one unit for each 4 KB, and writing it in a transaction costs two units for
-//! each KB. Replacing it is conditional on its `version`. Joining increments the team's `joins`, so
-//! a deletion that has read all members can tell whether anyone has joined since. In the project
-//! `internal`, added projects and clients that remove members increment `joins` as well. The
-//! attribute `deleting` marks a team while it is being deleted ([`crate::team::deletion`]): readers
-//! treat the team as missing.
+//! each KB. Replacing a team is conditional on its `version`. Joining increments the team's
+//! `joins`, so that a deletion that has read all members can tell whether anyone has joined since.
+//! In the project `internal`, `joins` is also incremented when a project is added and when a client
+//! removes a member. The attribute `deleting` marks a team while it is being deleted
+//! ([`crate::team::deletion`]): readers treat the team as missing.
 
 pub mod deletion;
 pub mod founding;
@@ -46,8 +46,8 @@ pub struct TeamRow {
     pub team: Team,
     /// The version that was read.
     pub version: u64,
-    /// How often users have joined the team since its creation, and in the project `internal` also
-    /// how often projects were added and clients have removed members.
+    /// How many times users have joined the team since it was created; in the project `internal`,
+    /// also how many times projects were added and clients have removed members.
     pub joins: u64,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
 }
 
 impl TeamRow {
-    /// Reads a team from its item; `None` if it is being deleted.
+    /// Reads a team from the item that contains it; `None` if the team is being deleted.
     pub fn of(item: Item) -> Result<Option<Self>, Error> {
         if item.contains_key("deleting") {
             return Ok(None);
@@ -91,7 +91,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts a joining user or an added project; fails the transaction unless the team exists.
+/// Counts a joining user or an added project; fails the transaction if the team does not exist.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)
@@ -99,9 +99,10 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Counts a project that a client adds to a team of the project `internal`, and adds it to the set
-/// `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than `max`.
-/// Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
+/// Counts a project that a client adds to a team of the project `internal`, and adds the project to
+/// the set `projects`. Fails, as [`Label::Count`], unless the team exists and the set contains
+/// fewer than `max` projects. Projects that leave the team stay in the set until the set is full
+/// ([`Store::makes_room`]).
 pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
     let is_there = "attribute_exists(pk) AND attribute_not_exists(deleting)";
     Write::update(team_key(&ProjectId::internal(), team), "ADD joins :one, projects :project")
@@ -113,7 +114,7 @@ pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
 }
 
 /// Counts a leaving member; fails the transaction if `joins` has changed since `row` was read, or
-/// the team was deleted.
+/// if the team was deleted.
 pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
     Write::update(team_key(project, row.team.id), "ADD joins :one")
         .on("joins = :joins AND attribute_not_exists(deleting)")
@@ -122,10 +123,10 @@ pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
 }
 
 impl Store {
-    /// Renames a formerly anonymous user's personal team after the user's new name, if the user has
-    /// selected the team. A team that was renamed, or that others have joined, keeps its name.
-    /// Table errors are only logged, because nothing depends on the name. Costs one unit for each
-    /// KB in the table, and as much again in the index.
+    /// Renames the personal team of a formerly anonymous user after the user's new name, if the
+    /// user has selected the team. A team that was renamed, or that other users have joined, keeps
+    /// its name. Table errors are only logged, because nothing depends on the name. Costs one unit
+    /// for each KB in the table, and the same again in the index.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;
@@ -146,7 +147,8 @@ impl Store {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }
 
-    /// The existing teams among these ids: one round trip, one unit for each 4 KB of each team.
+    /// The existing teams among these ids. Costs one round trip, and one unit for each 4 KB of each
+    /// team.
     pub async fn teams(&self, project: &ProjectId, ids: &[TeamId]) -> Result<HashMap<TeamId, Team>, Error> {
         let read = async |ids: &[TeamId]| -> Result<Vec<Team>, Error> {
             let keys: Vec<Key> = ids.iter().map(|id| team_key(project, *id)).collect();

@@ -1,9 +1,9 @@
 //! Pages of a user's teams.
 //!
-//! All memberships of a user are read, at one unit for about 15. A page then reads teams, of up to
-//! 100 KB each: a few at first, and then as many at once as should fit into a page, judging by the
-//! size of the previous ones. It reads at most about 2 MB, however little of that it shows, so that
-//! clients cannot make a short answer cost more than a long one.
+//! All memberships of a user are read, at one unit for about 15 memberships. A page then reads
+//! teams, which take up to 100 KB each: first a few, and then as many at a time as should fit into
+//! a page, judging by the size of the previous ones. A page reads at most about 2 MB, no matter how
+//! little of it is shown, so that clients cannot make a short response cost more than a long one.
 
 use jiff::Timestamp;
 use model::team::Team;
@@ -23,23 +23,24 @@ const EXAMINED: usize = 1000;
 /// A place in the list of a user's teams: a time in milliseconds, and the team.
 pub type Place = (i64, TeamId);
 
-/// The part of a user's teams to read.
+/// Specifies the part of a user's teams to read.
 #[derive(Debug, Clone, Copy)]
 pub struct PartOfTeams {
     /// The place after which the page begins; `None` for the first page.
     pub after: Option<Place>,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether to sort by when the teams were created instead of when the user joined them.
+    /// Whether to sort the teams by the time when they were created, instead of the time when the
+    /// user joined them.
     pub by_creation: bool,
     /// The maximum number of teams in the page.
     pub limit: usize,
 }
 
-/// A page, with the place after which the next one begins, if there may be one.
+/// A page, with the place after which the next page begins, if there may be one.
 #[derive(Debug)]
 pub struct TeamsPage<T> {
-    /// What was read about the teams, in order, with their places.
+    /// The values read about the teams, in order, with their places.
     pub rows: Vec<(Place, T)>,
     /// The place after which the next page begins.
     pub next: Option<Place>,
@@ -49,7 +50,7 @@ fn place(time: Timestamp, team: TeamId) -> Place {
     (time.as_millisecond(), team)
 }
 
-/// How many teams to read next, after `count` teams of `bytes` bytes.
+/// The number of teams to read next, after `count` teams of `bytes` bytes.
 fn pace(bytes: usize, count: usize) -> usize {
     (MAX_PAGE_BYTES / bytes.div_ceil(count.max(1)).max(1)).clamp(1, BATCH)
 }
@@ -63,8 +64,9 @@ impl Store {
         Ok(memberships)
     }
 
-    /// The places of a part of a user's teams, in order. To sort by creation, this reads the teams
-    /// of memberships without that time, written by servers or earlier versions.
+    /// The places of a part of a user's teams, in order. To sort by creation, this method reads the
+    /// teams of memberships that do not contain the time of creation. Servers or earlier versions
+    /// wrote such memberships.
     async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
         let memberships = self.memberships(project, user).await?;
         let time = |membership: &Membership| if part.by_creation { membership.team_created_at } else { Some(membership.joined_at) };
@@ -121,7 +123,7 @@ impl Store {
     }
 
     /// Up to `limit` member items of a user, in the order in which the user joined the teams, after
-    /// a place if set; without the ones in teams being deleted.
+    /// a place if set. Items in teams that are being deleted are left out.
     pub async fn members_of(
         &self,
         project: &ProjectId,

@@ -1,5 +1,5 @@
 //! Grants of team permissions: a set of strings in the member's item ([`crate::team::membership`]),
-//! changed by one conditional write, without reading the item. Grants of project permissions are
+//! which one conditional write changes without reading the item. Grants of project permissions are
 //! part of the user.
 
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -13,6 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crypto::digest::Digest;
 use crypto::trail_keys::{Generation, Mac, NoSecret, TrailKeys};
+use futures_util::future::try_join_all;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use model::trail::Entry;
@@ -26,11 +27,11 @@ use crate::metrics::counters::Counters;
 use crate::reseal::ResealResult;
 use crate::table::transfer::write_item;
 use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable};
-use crate::trail::{self, day_partition};
+use crate::trail::{self, day_partitions, project_and_day};
 
 const HEAD: &str = "HEAD";
 const LINK: &str = "LINK#";
-/// How many links are read at once when only the last few are needed.
+/// The number of links read at a time when only the last few are needed.
 const LAST_LINKS: i32 = 20;
 
 /// A link or a head with its message authentication code (MAC).
@@ -54,19 +55,20 @@ pub struct Chain<'a> {
 
 /// An entry of a day.
 pub struct DayEntry {
-    /// The entry as links record it.
+    /// The entry in the form in which links record it.
     pub covered: CoveredEntry,
-    /// The entry itself; `None` if it cannot be parsed or does not fit its place in the table.
+    /// The entry itself; `None` if the entry cannot be parsed or does not fit its place in the
+    /// table.
     pub entry: Option<Entry>,
     /// Whether the entry does not fit its place in the table.
     pub is_misplaced: bool,
 }
 
-/// Some entries of a day as links record them, and the position to continue from.
+/// Some entries of a day in the form in which links record them, and the position to continue from.
 pub struct DayPage {
     /// The entries, in order.
     pub entries: Vec<DayEntry>,
-    /// The position to continue from, if there are more.
+    /// The position to continue from, if there are more entries.
     pub next: Option<String>,
 }
 
@@ -108,12 +110,10 @@ fn project_of_links(partition: &str) -> Option<ProjectId> {
 
 /// The project of this partition of a trail; `None` for other partitions in the table's stream.
 pub fn project_of(partition: &str) -> Option<ProjectId> {
-    let (project, day) = partition.strip_prefix("P#")?.split_once("#TRAIL#")?;
-    day.parse::<Date>().ok()?;
-    ProjectId::parse(project).ok()
+    project_and_day(partition).map(|(project, _)| project)
 }
 
-/// An entry as links record it.
+/// The form in which links record an entry.
 fn covered(mut item: Item) -> Result<CoveredEntry, Error> {
     let lacks = |name: &str| Error::Refused(format!("a trail entry has no {name}"));
     let position = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().ok_or_else(|| lacks("sk"))?;
@@ -123,6 +123,11 @@ fn covered(mut item: Item) -> Result<CoveredEntry, Error> {
         item.remove(name);
     }
     Ok(CoveredEntry { position, digest: Digest::of(&write_item(item)?), count, until })
+}
+
+fn day_entry(item: Item) -> Result<DayEntry, Error> {
+    let (entry, fits) = trail::parse(item.clone()).map_or((None, true), |(entry, fits)| (Some(entry), fits));
+    Ok(DayEntry { entry: entry.filter(|_| fits), is_misplaced: !fits, covered: covered(item)? })
 }
 
 fn no_secret(error: NoSecret) -> Error {
@@ -140,8 +145,8 @@ impl Store {
         Ok(self.get(&head_key(project)).await?.is_some())
     }
 
-    /// The head of a project's chain; [`Error::Refused`] if these keys do not authenticate it, or
-    /// if it cannot be parsed.
+    /// The head of a project's chain; fails with [`Error::Refused`] if these keys do not
+    /// authenticate the head, or if it cannot be parsed.
     pub async fn authentic_head(&self, project: &ProjectId, keys: &TrailKeys) -> Result<Option<Head>, Error> {
         let forged = || {
             Error::Refused(format!(
@@ -155,8 +160,8 @@ impl Store {
         }
     }
 
-    /// Adds the link after `head`, and `counters` to the project's figures in the same transaction;
-    /// [`Error::Conflict`] if `head` already has a successor.
+    /// Adds the link after `head`, and adds `counters` to the project's figures in the same
+    /// transaction; fails with [`Error::Conflict`] if `head` already has a successor.
     pub async fn add_link(&self, of: &Chain<'_>, link: Link, head: Option<&Head>, counters: &Counters) -> Result<Head, Error> {
         let Chain { project, keys } = *of;
         let next = Head::of(&link);
@@ -172,8 +177,8 @@ impl Store {
         Ok(next)
     }
 
-    /// The entries covered by links whose watermark is at or after a position, each as recorded in
-    /// the newest of these links.
+    /// The entries covered by links whose watermark is at or after a position, each in the form
+    /// recorded in the newest of these links.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, CoveredEntry>, Error> {
         let mut found: HashMap<String, CoveredEntry> = HashMap::new();
         let mut pages = self.query_pages(self.links(project).scan_index_forward(false).limit(LAST_LINKS));
@@ -192,7 +197,7 @@ impl Store {
     }
 
     /// All projects with entries or links, whether or not the project itself exists. Reads the
-    /// whole table: one unit for each 8 KB.
+    /// whole table, at one unit for each 8 KB.
     pub async fn projects_with_trails(&self) -> Result<BTreeSet<ProjectId>, Error> {
         let (mut projects, mut from) = (BTreeSet::new(), None);
         loop {
@@ -211,27 +216,34 @@ impl Store {
     }
 
     /// The entries of a day after one position and up to another, in order, at most about a
-    /// megabyte.
+    /// megabyte from each of the day's partitions.
     pub async fn day_of_trail(&self, project: &ProjectId, day: Date, after: &str, before: &str) -> Result<DayPage, Error> {
-        // Positions begin with a digit, which sorts after `!`.
+        // Positions begin with a digit, and digits sort after `!`.
         let after = if after.is_empty() { "!" } else { after };
         if after >= before {
             return Ok(DayPage { entries: Vec::new(), next: None });
         }
-        let query = self.query_range(day_partition(project, day), after, before);
-        let (items, next) = self.query_page(query).await?;
-        let entry = |item: Item| {
-            let (entry, fits) = trail::parse(item.clone()).map_or((None, true), |(entry, fits)| (Some(entry), fits));
-            Ok(DayEntry { entry: entry.filter(|_| fits), is_misplaced: !fits, covered: covered(item)? })
+        let read = async |partition: String| {
+            let (items, next) = self.query_page(self.query_range(partition, after, before)).await?;
+            let entries: Vec<DayEntry> = items.into_iter().map(day_entry).collect::<Result<_, Error>>()?;
+            Ok::<_, Error>((entries, next.is_some()))
         };
-        let entries: Vec<DayEntry> = items.into_iter().map(entry).collect::<Result<_, Error>>()?;
-        let next = next.and_then(|_| entries.last().map(|entry| entry.covered.position.clone()));
+        let parts = try_join_all(day_partitions(project, day).map(read)).await?;
+        // Beyond the first position at which a partition stopped, entries may be missing.
+        let stops = parts.iter().filter(|(_, has_more)| *has_more).filter_map(|(entries, _)| entries.last());
+        let next = stops.map(|entry| entry.covered.position.clone()).min();
         // The range includes its start, which belongs to the previous page.
-        Ok(DayPage { entries: entries.into_iter().filter(|entry| entry.covered.position != after).collect(), next })
+        let is_of_page = |entry: &DayEntry| {
+            let position = entry.covered.position.as_str();
+            position != after && next.as_ref().is_none_or(|next| position <= next.as_str())
+        };
+        let mut entries: Vec<DayEntry> = parts.into_iter().flat_map(|(entries, _)| entries).filter(is_of_page).collect();
+        entries.sort_unstable_by(|one, other| one.covered.position.cmp(&other.covered.position));
+        Ok(DayPage { entries, next })
     }
 
     /// Replaces the MAC of a link or head if the MAC was made with the previous secret. Does
-    /// nothing for other items.
+    /// nothing for all other items.
     pub async fn authenticate_anew(&self, keys: &TrailKeys, item: &Item) -> Result<ResealResult, Error> {
         let Some((key, text, mac)) = authenticated(item)? else { return Ok(ResealResult::default()) };
         let count = |anew: usize, current: usize| ResealResult { anew, current, lost: Vec::new() };
@@ -241,7 +253,8 @@ impl Store {
                 let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
                 let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
                 match self.write_unrecorded(write).await {
-                    // If the head has changed since, its new MAC already uses the current secret.
+                    // If the head has changed since, its new MAC was already made with the current
+                    // secret.
                     Ok(()) | Err(Error::Conflict(_)) => Ok(count(1, 0)),
                     Err(error) => Err(error),
                 }

@@ -1,7 +1,8 @@
-//! Checks an entire trail. Used only by the command line, never by a Lambda function.
+//! Checks an entire trail. Only the command line uses this module, never a Lambda function.
 //!
 //! Reads every link and every entry of a project, at one unit for each 4 KB; only days with late
-//! links are read more than once. At any time, the covered entries of about two days are in memory.
+//! links are read more than once. At any time, memory contains the covered entries of about two
+//! days.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +20,13 @@ use crate::table::{Error, Item, Key, Store, entity};
 use crate::trail::chain::{DayEntry, SignedItem, earlier, number_of};
 use crate::trail::day;
 
-/// How long the table may still contain expired items.
+/// How long expired items may remain in the table.
 const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// The result of checking a trail as a whole; its days are reported separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailReport {
-    /// The number and digest of the last link, as the head states them; `None` if there is no head.
+    /// The number and digest of the last link, according to the head; `None` if there is no head.
     pub last: Option<(u64, Digest)>,
     /// The problems with the chain as a whole.
     pub problems: Vec<Problem>,
@@ -39,10 +40,10 @@ struct Days<'a> {
     next: Date,
     /// Entries after this position may be too new to have a link.
     linked: String,
-    /// When the project was created; `None` if it does not exist.
+    /// The time when the project was created; `None` if the project does not exist.
     created_at: Option<Timestamp>,
     now: Timestamp,
-    /// Whether there are entries that should already have links.
+    /// Whether there are entries without links that should already have one.
     is_overdue: bool,
 }
 
@@ -81,8 +82,8 @@ impl Store {
             if !is_end {
                 continue;
             }
-            // A worker may be adding links at the same time, so new links and then the head are
-            // read until the head matches the last link or stops changing.
+            // A worker may be adding links at the same time. New links, and then the head, are
+            // therefore read until the head matches the last link or stops changing.
             let head = self.head_as_found(project).await?;
             let number = head.readable().map(|head| head.of.number);
             if number <= Some(chain.number()) || number == seen {
@@ -136,7 +137,7 @@ fn read(item: Item) -> (u64, Option<SignedItem<Link>>) {
 }
 
 impl Days<'_> {
-    /// Compares the days before `end` that have not been compared yet, and the other days in
+    /// Compares the days before `end` that have not been compared yet, and the additional days in
     /// `covered`.
     async fn compare(
         &mut self,
@@ -144,7 +145,8 @@ impl Days<'_> {
         end: Date,
         report: &mut impl FnMut(DayReport),
     ) -> Result<(), Error> {
-        // A link to a day that was already compared is days late, or its day is invalid.
+        // A link to a day that was already compared is days late, or the day in the link is
+        // invalid.
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();

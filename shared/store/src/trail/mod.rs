@@ -3,15 +3,16 @@
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
-//! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` is their number |
+//! | entry | `P#<P>#TRAIL#<yyyy-mm-dd>`, or the same with `#1` to `#3` | time, id | gsi1 `P#<P>#TRAIL#USER#<user>` / time, id, for entries about an account |
+//! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` counts them |
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
 //! for each KB and, if the entry is about an account, 1 for each KB in the index. A session or code
-//! that the change writes anyway may carry the entry instead ([`carried`]). Failures and rejected
-//! sign-ups are counted in separate writes. A project has one partition per day (UTC), so
-//! that days can be read in order and the deletion of a project knows its partitions. A partition
-//! accepts about 500 entries per second.
+//! that the change writes in any case may carry the entry instead ([`carried`]). Failures and
+//! rejected sign-ups are counted in separate writes. A project has [`SHARDS`] partitions per day
+//! (UTC), so that days can be read in order and the deletion of a project knows its partitions. The
+//! id of an entry decides which partition it is in; a partition can take about 500 entries per
+//! second.
 //!
 //! [`crate::trail::list`] lists entries; [`crate::trail::chain`] links them, so that
 //! [`crate::trail::check`] detects removed, changed and added entries.
@@ -32,8 +33,29 @@ use wire::id::{ProjectId, TrailEntryId, UserId};
 
 use crate::table::{self, Error, Item, Key, Write, entity, integer, number, sortable, string};
 
-pub(crate) fn day_partition(project: &ProjectId, day: Date) -> String {
-    format!("P#{project}#TRAIL#{day}")
+/// The number of partitions that the entries of a day are spread over. It may grow, but must not
+/// shrink.
+const SHARDS: u8 = 4;
+
+/// A partition of a day. The first one has the name of the only one that a day had in earlier
+/// versions, whose entries are all in it.
+fn day_partition(project: &ProjectId, day: Date, shard: u8) -> String {
+    if shard == 0 { format!("P#{project}#TRAIL#{day}") } else { format!("P#{project}#TRAIL#{day}#{shard}") }
+}
+
+/// All partitions of a day.
+pub(crate) fn day_partitions(project: &ProjectId, day: Date) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(move |shard| day_partition(project, day, shard))
+}
+
+/// The project and the day of a partition; `None` for other partitions of the table.
+pub(crate) fn project_and_day(partition: &str) -> Option<(ProjectId, Date)> {
+    let (project, day) = partition.strip_prefix("P#")?.split_once("#TRAIL#")?;
+    let (day, shard) = day.split_once('#').map_or((day, "0"), |(day, shard)| (day, shard));
+    let day = day.parse().ok()?;
+    let project = ProjectId::parse(project).ok()?;
+    let shard = shard.parse().ok().filter(|shard| *shard < SHARDS)?;
+    (day_partition(&project, day, shard) == partition).then_some((project, day))
 }
 
 pub(crate) fn user_partition(project: &ProjectId, user: UserId) -> String {
@@ -52,7 +74,8 @@ pub fn position(at: Timestamp, id: TrailEntryId) -> String {
 }
 
 fn key(project: &ProjectId, entry: &Entry) -> Key {
-    Key::new(day_partition(project, day(entry.at)), position(entry.at, entry.id))
+    let [.., last] = entry.id.uuid().into_bytes();
+    Key::new(day_partition(project, day(entry.at), last % SHARDS), position(entry.at, entry.id))
 }
 
 /// Adds an entry that expires after this many days.
@@ -90,7 +113,8 @@ pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into()
 }
 
-/// The entry of an item; [`Error::Refused`] if it does not fit its place in the table.
+/// The entry in an item; fails with [`Error::Refused`] if the entry does not fit its place in the
+/// table.
 pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     let (entry, fits) = parse(item)?;
     if fits {
@@ -100,11 +124,12 @@ pub(crate) fn read(item: Item) -> Result<Entry, Error> {
     }
 }
 
-/// The entry of an item, and whether it fits its place in the table: it expires, and its time and
+/// The entry in an item, and whether it fits its place in the table: it expires, and its time and
 /// id match those in the keys, which determine how entries are sorted, filtered and linked.
 fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok());
-    let (day_of_key, position_of_key) = (text("pk").and_then(|pk| pk.rsplit_once('#')).map(|(_, day)| day.to_owned()), text("sk").cloned());
+    let day_of_key = text("pk").and_then(|pk| project_and_day(pk)).map(|(_, day)| day);
+    let position_of_key = text("sk").cloned();
     let of_index = text("gsi1pk").cloned().zip(text("gsi1sk").cloned());
     let (count, expires) = (number(&item, "n"), number::<i64>(&item, table::TTL).is_some());
     let entry: Entry = entity(item)?;
@@ -112,7 +137,7 @@ fn parse(item: Item) -> Result<(Entry, bool), Error> {
     let is_of_user = |(user, of_user): (String, String)| {
         of_user == position && user.rsplit_once('#').map(|(_, user)| user.to_owned()) == entry.user_id.map(|user| user.to_string())
     };
-    let fits = day_of_key == Some(day(entry.at).to_string()) && position_of_key.as_ref() == Some(&position);
+    let fits = day_of_key == Some(day(entry.at)) && position_of_key.as_ref() == Some(&position);
     let fits = fits && of_index.is_none_or(is_of_user) && expires;
     Ok((Entry { count: count.unwrap_or(entry.count), ..entry }, fits))
 }

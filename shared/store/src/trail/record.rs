@@ -1,13 +1,13 @@
 //! A request's trail entry, written in the first transaction with a change.
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
-//! ([`by`]), and each write says whose account it changes and how (`TrailFacts`). `Store::transact`
-//! and `Store::write` add the entry, so operations need not, and an entry is written if and only if
-//! its change is. Other writes, such as counters and times of last use, use
-//! `Store::write_unrecorded`.
+//! ([`by`]), and each write says which account it changes and how (`TrailFacts`). `Store::transact`
+//! and `Store::write` add the entry, so operations need not do so. An entry is written if and only
+//! if its change is written. Writes that are not recorded, such as counters and times of last use,
+//! use `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! one that succeeds, whatever happens to later ones.
+//! transaction that succeeds, whatever happens to the later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ pub struct RequestStart {
     pub targets: Vec<Target>,
     /// The names of the fields in the request's body.
     pub fields: Vec<String>,
-    /// Where the request came from; `None` for work by the system or the command line.
+    /// The place that the request came from; `None` for work by the system or the command line.
     pub place: Option<Place>,
 }
 
@@ -69,7 +69,7 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// A transaction with the entry has been sent, but its outcome is not known yet.
+    /// A transaction that contains the entry has been sent, but its outcome is not known yet.
     Writing,
     Written,
 }
@@ -90,7 +90,7 @@ pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
 
-/// Sets the project ([`on`]), the caller, and the user whom the request names, if it names one.
+/// Sets the project ([`on`]), the caller, and the user that the request names, if any.
 pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
     on(project);
     change(|state| {
@@ -133,7 +133,7 @@ impl SystemWork<'_> {
         let at = self.clock.now();
         let id = self.entropy.ordered_uuid(at).into();
         let started = RequestStart { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
-        // Boxed; otherwise each nested future would contain a copy of `work`.
+        // Boxed, so that nested futures do not each contain a copy of `work`.
         let work = Box::pin(work);
         within(started, async move {
             on(project);
@@ -143,8 +143,9 @@ impl SystemWork<'_> {
     }
 }
 
-/// Records the deletion of a project in the trail of the internal project, because the project's
-/// own trail is deleted too. The entry is kept as long as the deleted project kept its trail.
+/// Records the deletion of a project in the trail of the internal project, because the trail of the
+/// deleted project is also deleted. The entry is kept as long as the deleted project kept its
+/// trail.
 pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);
@@ -171,8 +172,8 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry, alone or in the item that carries it. If the
-/// transaction fails, the request's next transaction gets the turn.
+/// The right of a transaction to write the entry, either alone or in the item that carries it. If
+/// the transaction fails, this right passes to the request's next transaction.
 struct Turn {
     record: Record,
     write: Option<Write>,
@@ -225,9 +226,9 @@ impl Drop for Turn {
 }
 
 impl Store {
-    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB
-    /// of each item. The request's first change also writes its trail entry ([`record`](self)), at
-    /// the same cost per KB.
+    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, either all or none. Costs two units
+    /// for each KB of each item. The request's first change also writes its trail entry
+    /// ([`record`](self)), at the same cost per KB.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
         let mut writes: Vec<Write> = writes.into_iter().collect();
         let Some(mut turn) = Turn::of(&mut writes, self.carries_entries)? else { return self.transact_unrecorded(writes).await };
@@ -238,8 +239,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes one conditional write: one unit for each KB. The request's first change becomes a
-    /// transaction with the trail entry: two units for each KB of both.
+    /// Makes one conditional write. Costs one unit for each KB. The request's first change becomes
+    /// a transaction with the trail entry, which costs two units for each KB of both.
     pub async fn write(&self, mut write: Write) -> Result<(), Error> {
         let turn = Turn::of(std::slice::from_mut(&mut write), self.carries_entries)?;
         let Some(mut turn) = turn else { return self.write_unrecorded(write).await };
@@ -249,7 +250,7 @@ impl Store {
     }
 }
 
-/// The entry with the facts stated by the writes.
+/// The entry, with the facts that the writes state.
 fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
     for facts in writes.iter().map(Write::facts) {
@@ -285,9 +286,9 @@ pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write
     trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days).map(Some)
 }
 
-/// The write that counts a sign-up rejected by the project's rules, with the name of the entry: one
-/// entry per minute, operation and combination of rules, for all callers. `None` if the request was
-/// not rejected or is not recorded.
+/// The write that counts a sign-up rejected by the project's rules, and the name of the entry.
+/// There is one entry for each minute, operation and combination of rules, for all callers. `None`
+/// if the request was not rejected or is not recorded.
 pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();
@@ -301,7 +302,7 @@ pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
         id,
         at,
         events: vec![event],
-        // The entry stands for many callers.
+        // The entry represents many callers.
         actor: Actor::Anonymous,
         user_id: None,
         fields: Vec::new(),

@@ -2,11 +2,11 @@
 //! passkeys and sign-in email addresses. Only the deletion of a user with very many memberships
 //! takes several transactions.
 //!
-//! The writes follow from a comparison of the user before and after the change. Added provider
-//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that no longer
-//! sign the user in, are released; claims with new content are renewed. The writes are labelled, so
-//! a conflict tells the caller whether the user has changed since it was read or another user holds
-//! a claim.
+//! The writes are derived by comparing the user before and after the change. Added provider
+//! accounts, passkeys and sign-in addresses are claimed. Removed ones, and addresses that no longer
+//! sign the user in, are released. Claims with new content are renewed. The writes are labelled, so
+//! that a conflict tells the caller whether the user has changed since it was read or another user
+//! has one of the claimed values.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -31,7 +31,7 @@ use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, ren
 
 /// Marks a user whose deletion has begun but takes several transactions.
 const ENDING: &str = "ending";
-/// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
+/// The maximum number of writes in [`Store::removals_of_deleted`] for one team.
 const MAX_DELETED_WRITES: usize = 3;
 
 /// The outcome of a change.
@@ -40,8 +40,8 @@ pub enum Outcome {
     /// The change was written.
     Done,
     /// The user, or the holder of an address that the user takes over, has changed since it was
-    /// read; nothing was written. [`Store::delete_account`] also returns this after it has deleted
-    /// memberships, but not the user.
+    /// read; nothing was written. [`Store::delete_account`] also returns this outcome after it has
+    /// deleted memberships, but not the user.
     Changed,
     /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),
@@ -51,7 +51,7 @@ pub enum Outcome {
     PasskeyTaken(Box<Passkey>),
 }
 
-/// Something that a user claims.
+/// An identifier that a user claims.
 enum UserClaim {
     Email(Email),
     Account(ProviderAccount),
@@ -72,9 +72,9 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The claim writes for a change to a user (except releases of passkeys), and the deletions of
-/// removed provider accounts' tokens, each with the email address, provider account or passkey that
-/// it concerns.
+/// The writes of claims for a change to a user (except releases of passkeys), and the deletions of
+/// removed provider accounts' tokens. Each write comes with the email address, provider account or
+/// passkey that it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(UserClaim, Write)>, Error> {
     let mut writes = Vec::new();
     for channel in claimed(after) {
@@ -96,8 +96,8 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
     Ok(writes)
 }
 
-/// The claim writes for an anonymous user, `before`, who signs up as `after`. A sign-up with an
-/// address claims it in the first write, labelled `Label::Claim(0)`.
+/// The writes of claims for an anonymous user, `before`, who signs up as `after`. If the sign-up
+/// has an address, the first write claims the address, with the label `Label::Claim(0)`.
 pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<Write>, Error> {
     let (_, mut writes) = labelled(claim_writes(project, before, after)?);
     writes.extend(passkey::releases(project, before, &after.passkeys));
@@ -124,13 +124,13 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// The claims, and their writes labelled by position.
+/// The claims, and their writes, which are labelled by position.
 fn labelled(claims: Vec<(UserClaim, Write)>) -> (Vec<UserClaim>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
 }
 
-/// The outcome of a conflict: the claim that somebody else has, if it was about one.
+/// The outcome of a conflict, which names the claimed value if another user has one.
 fn taken(conflict: Conflict, mut claimed: Vec<UserClaim>) -> Result<Outcome, Error> {
     match conflict.claim() {
         Some(number) => Ok(claimed.swap_remove(number).into()),
@@ -143,7 +143,7 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
 }
 
-/// An email address whose claim changes users.
+/// An email address whose claim passes to another user.
 #[derive(Clone, Copy)]
 pub struct TakenAddress<'a> {
     /// The address.
@@ -156,7 +156,7 @@ pub struct TakenAddress<'a> {
 
 impl Outcome {
     /// Success if the change was written, otherwise [`Error::Conflict`]; for callers that read and
-    /// decide again, whatever prevented the change.
+    /// decide again, no matter what prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
@@ -166,7 +166,7 @@ impl Outcome {
 }
 
 impl Store {
-    /// Writes a new user, together with `others` in the same transaction.
+    /// Writes a new user, and `others` in the same transaction.
     pub async fn create_account(&self, project: &ProjectId, user: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let nothing = User { channels: Vec::new(), provider_accounts: Vec::new(), passkeys: Vec::new(), ..user.clone() };
         let (claimed, claims) = labelled(claim_writes(project, &nothing, user)?);
@@ -178,8 +178,8 @@ impl Store {
         }
     }
 
-    /// Replaces the user of `row` with `after`, together with `others` in the same transaction.
-    /// Then renames the personal team if an anonymous user has become an ordinary one.
+    /// Replaces the user of `row` with `after`, and writes `others` in the same transaction. Then
+    /// renames the personal team if an anonymous user has become an ordinary user.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let outcome = self.replace_account(project, row, after, others).await?;
         if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
@@ -189,7 +189,7 @@ impl Store {
     }
 
     /// Replaces the user of `row` with `after`, who takes over the claim to an email address from
-    /// another user, together with `others` in the same transaction. No team is renamed.
+    /// another user. Writes `others` in the same transaction. No team is renamed.
     pub async fn take_email(
         &self,
         project: &ProjectId,
@@ -246,7 +246,7 @@ impl Store {
     }
 
     /// A user to delete, with as many memberships, sessions, remembered devices and grants as fit
-    /// into one transaction: one Query, which reads the user first.
+    /// into one transaction. Costs one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query_range(user_key(project, id).pk, "DEVICE#", "USER")
@@ -262,7 +262,7 @@ impl Store {
                 }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
                 Some(("SESSION" | "DEVICE" | "GRANT", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
-                // The picture and the tokens of provider accounts have their own writes.
+                // The picture and the tokens of provider accounts are deleted by separate writes.
                 Some(_) => {}
             }
         }
@@ -270,15 +270,16 @@ impl Store {
     }
 
     /// Deletes a user with all pictures, provider tokens and memberships, and releases the user's
-    /// email addresses and provider accounts. Without the user, the sessions stop working.
+    /// email addresses and provider accounts. Without the user, the sessions stop working. Returns
     /// [`Outcome::Changed`] if the user has changed since `account` was read, or has more
     /// memberships than fit into one transaction. In the latter case, the memberships in `account`
-    /// are deleted first; then the caller can read the user again and continue, or a worker does so
-    /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
+    /// are deleted first. Then the caller can read the user again and continue, or a worker does so
+    /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is
+    /// overlooked.
     ///
     /// The same transaction releases passkeys and deletes sessions and devices: as many as fit,
-    /// usually all of them. Sessions and devices are deleted because they record where the user
-    /// was; any that remain do not work, and expire by TTL.
+    /// which is usually all of them. Sessions and devices are deleted because they record where the
+    /// user was. Any that remain do not work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
@@ -297,7 +298,8 @@ impl Store {
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MAX_DELETED_WRITES {
             let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::User { id }, begun_at: now }.note()?;
             if !is_ending {
-                // With the mark, the trail counts the deletion once, whoever completes it.
+                // Because of the mark, the trail counts the deletion once, no matter who completes
+                // it.
                 let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
                 let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
                 match self.transact([mark.tallies(&gone), ending]).await {
@@ -327,8 +329,9 @@ pub struct Account {
     row: UserRow,
     /// Whether the deletion has already begun.
     is_ending: bool,
-    /// The user's teams, or some of them if there are very many.
+    /// The user's teams; only some of them if there are very many.
     teams: Vec<TeamId>,
-    /// The keys of sessions, remembered devices and grants, or some of them if there are very many.
+    /// The keys of sessions, remembered devices and grants; only some of them if there are very
+    /// many.
     others: Vec<Key>,
 }

@@ -1,16 +1,16 @@
-//! A project's users, listed by the hour of their last activity.
+//! The list of a project's users by the hour of their last activity.
 //!
 //! | item | index |
 //! |---|---|
 //! | user | gsi2 `P#<P>#ACTIVE#<shard>` / hour, id |
 //!
-//! The write that records an activity also sets the position, without another call; the index is
-//! written only when the hour changes (two units). The index has only keys, so a page costs one
-//! unit for each 4 KB of each user, in addition to the queries.
+//! The write that records an activity also sets the position, without an additional call. The index
+//! is written only when the hour changes (two units). The index contains only keys, so a page costs
+//! one unit for each 4 KB of each user, in addition to the queries.
 //!
 //! Users from versions without this list do not have a position until they are active or
-//! [`Store::list_older_users`] has run for their project. Until then, the list takes them from
-//! `gsi1`, at their sign-up time.
+//! [`Store::list_older_users`] has run for their project. Until then, the list takes these users
+//! from `gsi1`, at their sign-up time.
 
 use jiff::Timestamp;
 use model::session::Session;
@@ -31,12 +31,12 @@ pub(super) fn is_placed(item: &Item) -> bool {
 }
 
 impl Store {
-    /// Records that a user was active in a session, and returns the user; `None` if the user no
-    /// longer exists, or if the user's sessions were ended after this one began and this one was
-    /// not kept. The caller must know that the session itself has not ended. Costs at most two
-    /// units for each KB, and two more for the first activity of an hour.
+    /// Records that a user was active in a session, and returns the user. Returns `None` if the
+    /// user no longer exists, or if the user's sessions were ended after this one began and this
+    /// one was not kept. The caller must know that the session itself has not ended. Costs at most
+    /// two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        // Items from earlier versions lack an epoch and count as epoch 0.
+        // Items from earlier versions do not contain an epoch and count as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
         let active = active(project, session.user_id, now)
             .on(format!("attribute_exists(pk) AND (d.session_epoch = :epoch OR d.kept_session = :session{first})"))
@@ -45,7 +45,7 @@ impl Store {
         unless_conflict(active.send_returning(&self.client, &self.table).await)?.map(UserRow::of).transpose()
     }
 
-    /// The users that `keep` accepts, in the order of their last activity, to the hour. At most
+    /// The users that `keep` accepts, in the order of the hour of their last activity. At most
     /// `listing.read` users are examined.
     pub async fn users_by_activity(
         &self,
@@ -60,8 +60,8 @@ impl Store {
         self.users_at(project, partitions, listing, is_placed, |_, user| keep(user)).await
     }
 
-    /// Records that a user was active at `at`, unless activity in that hour or later is already
-    /// recorded. Does nothing for deleted users. Costs as much as [`Self::touch_user`].
+    /// Records that a user was active at `at`, unless activity in that hour or later has already
+    /// been recorded. Does nothing for deleted users. Costs as much as [`Self::touch_user`].
     pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
         let update = active(project, id, at)
             .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")

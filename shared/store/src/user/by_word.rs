@@ -1,4 +1,4 @@
-//! Finds users by the beginning of an email address or of a word in their name.
+//! Finds users by the beginning of an email address or of a word in the user's name.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
@@ -6,16 +6,16 @@
 //! | claim of an address | see [`crate::user`] | | gsi2 `P#<P>#ADDRESSES#<shard>` / address, id |
 //!
 //! Words and claims are written in the transaction of the user's change. A sign-up with an address
-//! costs one unit more, because the claim exists anyway and `gsi2` has only keys; each word of a
-//! name costs two, and a change of the name two for each word added or removed. A search costs half
-//! a unit for each partition, half a unit for each 4 KB of matching items, and one unit for each 4
-//! KB of the users found, however many users the project has.
+//! costs one unit more, because the claim exists in any case and `gsi2` contains only keys. Each
+//! word of a name costs two units, and a change of the name costs two for each word added or
+//! removed. A search costs half a unit for each partition, half a unit for each 4 KB of matching
+//! items, and one unit for each 4 KB of the users found, no matter how many users the project has.
 //!
 //! A user is listed once, at the first matching word. Items for words that the user no longer has
 //! (an index may lag behind) are skipped.
 //!
-//! Users from earlier versions lack words, or have words with accents, until
-//! [`Store::list_older_users`] has run for their project; until then, the list of users is searched
+//! Users from earlier versions do not have words, or have words with accents, until
+//! [`Store::list_older_users`] has run for their project. Until then, the list of users is searched
 //! instead.
 
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, unchanged};
 
-/// The partition of the words of a shard's users.
+/// The partition that contains the words of a shard's users.
 pub(crate) fn partition(project: &ProjectId, shard: u8) -> String {
     format!("WORDS#{project}#{shard}")
 }
@@ -47,8 +47,8 @@ fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
     Write::put(key(project, user, word), &())
 }
 
-/// The writes that update a user's words after a change or, without `before`, add the words of a
-/// new user.
+/// The writes that update a user's words after a change. Without `before`, the writes add the words
+/// of a new user.
 pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
     let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
     let is_renamed = |before: &&User| before.display_name != after.display_name;
@@ -65,7 +65,7 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
 }
 
 /// For a user who keeps an email address that another user now claims: writes the address as a
-/// word, so that the address still finds the user. `None` if the address is not one of the user's
+/// word, so that it still finds the first user. `None` if the address is not one of the user's
 /// words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
@@ -74,7 +74,7 @@ pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Resu
 
 impl Store {
     /// The users that `keep` accepts and that have a word with one of the searched prefixes, in the
-    /// order of words. Some may be missing unless all users of the project have words
+    /// order of words. Some users may be missing unless all users of the project have words
     /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
     pub async fn users_by_word(
         &self,
@@ -111,8 +111,8 @@ impl Store {
             if words.is_empty() {
                 return Ok(());
             }
-            // Without this check, we would write words that the user has lost since, and nothing
-            // would remove them.
+            // Without this check, words that the user has lost in the meantime would be written,
+            // and nothing would remove them.
             self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
         })?;
         let claimed: BTreeSet<&Email> =

@@ -5,8 +5,8 @@
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
 //! The item expires by TTL. A device may stop being remembered earlier, for example after a change
-//! of the password; the user's item shows this without another read. If a user has more devices
-//! than allowed ([`model::quota`]), the newest are kept.
+//! of the password. The user's item shows this, so no additional read is needed. If a user has more
+//! devices than allowed ([`model::quota`]), only the newest are kept.
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -47,16 +47,16 @@ impl Store {
         is_made(self.write(forget).await)
     }
 
-    /// Forgets all but the newest `max` devices of a user. Concurrent requests each count after
-    /// writing their own device, so the last one leaves at most `max`.
+    /// Forgets all devices of a user except the newest `max`. Concurrent requests each count after
+    /// writing their own device, so the last one leaves at most `max` devices.
     pub async fn forget_oldest_devices(&self, project: &ProjectId, user: UserId, max: usize) -> Result<(), Error> {
         let devices = self.devices(project, user).await?.into_iter().skip(max);
         let forget = |device: Device| self.write_unrecorded(Write::delete(device_key(project, user, device.id)));
         try_join_all(devices.map(forget)).await.map(drop)
     }
 
-    /// The devices of a user, newest first, including those no longer remembered. Costs one unit
-    /// for each 4 KB.
+    /// The devices of a user, newest first, including those that are no longer remembered. Costs
+    /// one unit for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
         let query = self.query_prefix(user_key(project, user).pk, "DEVICE#").scan_index_forward(false);
         self.query_all(query).await?.into_iter().map(entity).collect()

@@ -11,7 +11,7 @@ use crate::table::sharded::{Listing, MAX_PAGE_BYTES, MAX_READ_BYTES, Page, Parti
 use crate::table::{BATCH, Error, Item, Key, Store};
 use crate::user::{USER_SHARDS, UserRow, list_partition};
 
-/// A page of users, with the position after which the next one begins.
+/// A page of users, with the position after which the next page begins.
 pub type UserPage = Page<UserRow>;
 
 /// The number of users read for a page before their size is known.
@@ -80,9 +80,9 @@ impl Store {
         Ok(Page { rows, next: members.next })
     }
 
-    /// The existing users among the first of these ids, and how many of the ids were read: all,
-    /// unless the users take more than about 2 MB. Reads a few users at first, and then as many at
-    /// once as should take 1 MB, judging by the size of the previous ones.
+    /// The existing users among the first of these ids, and the number of ids that were read: all
+    /// ids, unless the users take more than about 2 MB. First reads a few users, and then as many
+    /// at a time as should take 1 MB, judging by the size of the previous ones.
     pub async fn users_for_page(&self, project: &ProjectId, ids: &[UserId]) -> Result<(HashMap<UserId, UserRow>, usize), Error> {
         let read = async |ids: &[UserId]| -> Result<(Vec<UserRow>, usize), Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();
@@ -104,7 +104,8 @@ impl Store {
         Ok((users, covered))
     }
 
-    /// The existing users among these ids: one round trip, one unit for each 4 KB of each user.
+    /// The existing users among these ids. Costs one round trip, and one unit for each 4 KB of each
+    /// user.
     pub async fn users_by_id(&self, project: &ProjectId, ids: &[UserId]) -> Result<HashMap<UserId, UserRow>, Error> {
         let read = async |ids: &[UserId]| -> Result<Vec<UserRow>, Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();

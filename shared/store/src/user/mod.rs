@@ -1,4 +1,4 @@
-//! Users, and the claims that stop two users from signing in with the same email address or
+//! Users, and the claims that prevent two users from signing in with the same email address or
 //! provider account.
 //!
 //! | item | pk | sk | index |
@@ -9,10 +9,10 @@
 //! | words | see [`by_word`] | | |
 //!
 //! Replacing a user is conditional on its version. A claim exists if and only if a user can sign in
-//! with the email address, and is written in the same transaction as the user. The claim repeats
-//! the user's fields that are needed when only the address is known, to save reading the user.
-//! Changing a user costs one unit for each KB of the user, and as much again in `gsi1`; with
-//! claims, it is a transaction at two units for each KB of each item.
+//! with the email address. The claim is written in the same transaction as the user. The claim
+//! repeats the user's fields that are needed when only the address is known, which saves reading
+//! the user. Changing a user costs one unit for each KB of the user, and the same again in `gsi1`.
+//! With claims, the change is a transaction at two units for each KB of each item.
 
 pub mod account;
 pub mod by_activity;
@@ -51,7 +51,7 @@ pub struct UserRow {
     pub user: User,
     /// The version that was read.
     pub version: u64,
-    /// When the user was last active.
+    /// The time when the user was last active.
     pub last_active_at: Timestamp,
 }
 
@@ -71,7 +71,7 @@ pub struct EmailClaim {
 }
 
 impl EmailClaim {
-    /// The claim of a sign-in address of `user`.
+    /// The claim to a sign-in address of `user`.
     pub fn of(user: &User, channel: &Channel) -> Self {
         Self { user_id: user.id, is_verified: channel.is_proved(), epoch: user.credential_epoch, refuses_codes: user.otp_refused }
     }
@@ -87,7 +87,7 @@ pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
 }
 
 impl UserRow {
-    /// Reads a user from its item.
+    /// Reads a user from the item that contains it.
     pub fn of(item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         let last_active = number(&item, "last_active_at").and_then(|millis| Timestamp::from_millisecond(millis).ok());
@@ -96,7 +96,7 @@ impl UserRow {
     }
 }
 
-/// Writes a new user; the words that find the user are separate writes ([`by_word::words`]).
+/// Writes a new user. The words that find the user need separate writes ([`by_word::words`]).
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
@@ -134,7 +134,7 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
 }
 
 /// The condition that a user is in the credential epoch `:credentials`. Items from earlier versions
-/// lack an epoch and count as epoch 0.
+/// do not contain an epoch and count as epoch 0.
 pub(crate) fn in_epoch(epoch: u64) -> String {
     let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
     format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
@@ -174,9 +174,9 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":one", integer(1)))
 }
 
-/// Records which of a user's teams require a second factor; fails if the user has changed since
-/// `version`, for example by joining another such team. Increments the version, so that no
-/// concurrent change to the user reverts the record.
+/// Records which of a user's teams require a second factor. Fails if the user has changed since
+/// `version`, for example by joining another team that requires one. Increments the version, so
+/// that no concurrent change to the user reverts the record.
 pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
     Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = :new")
         .on("version = :old")
@@ -185,8 +185,8 @@ pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64,
         .entity(":teams", teams)
 }
 
-/// Records that more of a user's teams require a second factor; fails if the user does not exist.
-/// Increments the version, so that no concurrent change to the user reverts the record.
+/// Records that additional teams of a user require a second factor; fails if the user does not
+/// exist. Increments the version, so that no concurrent change to the user reverts the record.
 pub fn add_second_factor_teams<'a>(project: &ProjectId, user: UserId, teams: impl IntoIterator<Item = &'a TeamId>) -> Write {
     let teams = teams.into_iter().map(|team| string(team.to_string())).collect();
     let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :teams)";
@@ -200,7 +200,8 @@ pub fn add_second_factor_teams<'a>(project: &ProjectId, user: UserId, teams: imp
 /// Sets whether a user is unsubscribed from a category; fails if the user does not exist.
 /// Increments the version, so that no concurrent change to the user reverts the setting.
 pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
-    // There is only one category to unsubscribe from, so the list contains it or is empty.
+    // There is only one category to unsubscribe from, so the list either contains this category or
+    // is empty.
     let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
     Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
         .on("attribute_exists(pk)")
@@ -209,8 +210,8 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
         .value(":one", integer(1)))
 }
 
-/// Clears the selection of a team that the user has left; fails if another team or none is
-/// selected.
+/// Clears the selection of a team that the user has left; fails if another team is selected, or no
+/// team.
 pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
         .on("d.selected_team_id = :team")
@@ -249,8 +250,8 @@ impl Store {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
     }
 
-    /// Reads these projects, as needed to send emails, and these users in one round trip; at most
-    /// 100 in total. Nonexistent projects are left out; nonexistent users are `None`.
+    /// Reads these projects, with the fields needed to send emails, and these users in one round
+    /// trip; at most 100 in total. Nonexistent projects are left out; nonexistent users are `None`.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,

@@ -1,4 +1,4 @@
-//! Writes to a user's item that concern the password: its hash, and the counts of wrong passwords.
+//! Writes to a user's item that concern the password: the hash, and the counts of wrong passwords.
 
 use crypto::password::hash::Hash;
 use model::user::{MAX_WRONG_PASSWORDS, User};
@@ -24,7 +24,7 @@ pub fn rehash(project: &ProjectId, user: &User, new: &Hash) -> Result<Write, Err
 pub enum Guess {
     /// A password at sign-in.
     SignIn,
-    /// The current password, given by a signed-in user to change it or to reauthenticate.
+    /// The current password, given by a signed-in user to change the password or to reauthenticate.
     OldPassword,
 }
 
@@ -37,9 +37,9 @@ impl Guess {
     }
 }
 
-/// Counts the wrong password that closes the account to passwords at sign-in; fails unless the
-/// count is exactly one short of that. Written together with the email that tells the owner, so
-/// that the account is never closed without that email.
+/// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
+/// one more wrong password closes it. This write is made together with the email that tells the
+/// owner, so that the account is never closed without the email.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")
@@ -48,9 +48,10 @@ pub fn close(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Resets the count of wrong passwords after a correct one; fails if the count has since closed the
-/// account to passwords, or if the user has been deleted. The count may be absent: another request
-/// may have reset it and then written the user, and a count of zero is not serialized.
+/// Resets the count of wrong passwords after a correct one. Fails if the count has closed the
+/// account to passwords in the meantime, or if the user has been deleted. The count may be absent:
+/// another request may have reset the count and then written the user, and a count of zero is not
+/// serialized.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
     count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
@@ -59,7 +60,7 @@ pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
 }
 
 /// Resets the counts of wrong passwords, both at sign-in and from signed-in users, after the owner
-/// signed in by other means; fails unless the user is in this credential epoch.
+/// has signed in by other means. Fails unless the user is in this credential epoch.
 pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     count_anew(project, user, "SET d.wrong_passwords = :none, d.wrong_old_passwords = :none, version = version + :one")
         .on(in_epoch(epoch))
@@ -71,8 +72,8 @@ fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write 
 }
 
 impl Store {
-    /// Counts a wrong password. `false` if the password was not counted, because the user no longer
-    /// exists or because this wrong password closes the account to passwords at sign-in
+    /// Counts a wrong password. Returns `false` if the password was not counted, because the user
+    /// no longer exists or because this wrong password closes the account to passwords at sign-in
     /// ([`close`]). Increments the version, so that no concurrent change to the user resets the
     /// count.
     pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<bool, Error> {

@@ -10,7 +10,7 @@ use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::table::{Write, integer, sortable, string};
 
-/// How many partitions a list of a project's users has.
+/// The number of partitions of a list of a project's users.
 pub const USER_SHARDS: u8 = 4;
 
 /// The part of an update expression that sets the place of a user in the list by activity;
@@ -41,7 +41,7 @@ pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestam
     write.value(":active", string(pk)).value(":hour", string(sk))
 }
 
-/// Sets the time of a user's last activity, and the matching place.
+/// Sets the time of a user's last activity, and the place that corresponds to this time.
 pub(super) fn active(project: &ProjectId, id: UserId, at: Timestamp) -> Write {
     let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"));
     placed(update.value(":at", integer(at.as_millisecond())), project, id, at)
@@ -52,7 +52,7 @@ pub(super) fn word_position(word: &str, id: UserId) -> String {
     format!("{word}#{id}")
 }
 
-/// The partition of the claimed addresses of a shard's users.
+/// The partition that contains the claimed addresses of a shard's users.
 pub(super) fn addresses(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#ADDRESSES#{shard}")
 }
@@ -62,7 +62,7 @@ pub(super) fn by_address(project: &ProjectId, id: UserId, email: &Email) -> (Str
     (addresses(project, shard(id)), word_position(cut(&folded(email.as_str())), id))
 }
 
-/// Gives a claim of an address its place among the project's addresses.
+/// Sets the place of an address's claim among the project's addresses.
 pub(super) fn at_address(claim: Write, project: &ProjectId, id: UserId, email: &Email) -> Write {
     let (pk, sk) = by_address(project, id, email);
     claim.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(sk))

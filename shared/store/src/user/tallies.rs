@@ -13,8 +13,8 @@ use crate::user::{USER_SHARDS, list_partition};
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {
-    /// Reads all users of a project from the index; `None` if there are more than `max`. Costs
-    /// half a unit for each 4 KB.
+    /// Reads all users of a project from the index; `None` if there are more than `max`. Costs half
+    /// a unit for each 4 KB.
     pub async fn tallies_of_users(&self, project: &ProjectId, max: usize) -> Result<Option<Users>, Error> {
         let mut users = Users::new();
         for shard in 0..USER_SHARDS {
@@ -32,7 +32,7 @@ impl Store {
         Ok(Some(users))
     }
 
-    /// Reads the `changed` users again and updates `users`; deleted users are removed.
+    /// Reads the `changed` users again and updates `users`; deleted users are removed from it.
     pub async fn tally_again(&self, project: &ProjectId, users: &mut Users, changed: &[UserId]) -> Result<(), Error> {
         let found = self.users_by_id(project, changed).await?;
         for id in changed {

@@ -8,14 +8,14 @@ use crate::user::by_activity::is_placed;
 use crate::user::place::USER_SHARDS;
 use crate::user::{UserRow, list_partition};
 
-/// The number of users added at once.
+/// The number of users added at a time.
 const AT_ONCE: usize = 25;
 
 impl Store {
     /// Adds a project's unlisted users to the list by last activity, and writes the words of all
     /// users and the places of their claimed addresses. Costs half a unit for each 4 KB of all
-    /// users, three units for each user without a place, two units for each user and for each word,
-    /// and two for each claim without a place.
+    /// users and three units for each user without a place. Also costs two units for each user and
+    /// for each word, and two for each claim without a place.
     pub async fn list_older_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut pages = self.query_pages(self.query_list(list_partition(project, shard)));

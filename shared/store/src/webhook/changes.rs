@@ -1,5 +1,5 @@
-//! Interprets changes to items of the table. This module knows the keys and formats of the items;
-//! the worker turns the [`Change`]s into webhook events.
+//! Interprets changes to items of the table. This module knows the keys and formats of the items.
+//! The worker turns each [`Change`] into webhook events.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::team::TeamRow;
 use crate::trail;
 use crate::user::UserRow;
 
-/// A change to an entity with webhook events.
+/// A change to an entity that has webhook events.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// The project.
@@ -48,7 +48,7 @@ pub struct Pair<T> {
 /// The subject of a change.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A user. The times say when the user was last active.
+    /// A user. The times are those of the user's last activity.
     User(Box<Pair<(User, Timestamp)>>),
     /// A membership of a user, as stored next to the user.
     Membership(UserId, TeamId, Pair<()>),
@@ -72,7 +72,7 @@ impl<T> Pair<T> {
         Ok(Self { old: read(&record.old)?, new: read(&record.new)? })
     }
 
-    /// The entity after the change or, if the change deleted it, before.
+    /// The entity after the change; if the change deleted the entity, the entity before the change.
     pub fn any(&self) -> Option<&T> {
         self.new.as_ref().or(self.old.as_ref())
     }
@@ -87,7 +87,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
     grants.into_iter().flatten().cloned().map(Grant).collect()
 }
 
-/// The change in a record; `None` if such changes do not have webhook events.
+/// The change in a record; `None` if there are no webhook events for such changes.
 pub fn parse(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };

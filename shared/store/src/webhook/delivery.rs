@@ -47,12 +47,12 @@ pub struct PendingDelivery {
     pub delivery: Delivery,
 }
 
-/// The part of the list to read.
+/// Specifies the part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct DeliveryListing<'a> {
-    /// Only deliveries with this status; `None` for any status.
+    /// Lists only deliveries with this status; `None` for any status.
     pub status: Option<DeliveryStatus>,
-    /// Only events of this type; `None` for any type.
+    /// Lists only events of this type; `None` for any type.
     pub event_type: Option<EventType>,
     /// The position after which the page begins; `None` for the first page.
     pub after: Option<&'a str>,
@@ -77,8 +77,8 @@ impl NewDelivery {
     }
 }
 
-/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `max` bytes
-/// in total.
+/// Divides a list into parts of at most [`AT_ONCE`] elements. A part with several elements has at
+/// most `max` bytes in total.
 pub(super) fn parts<T>(all: Vec<T>, max: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
@@ -95,7 +95,8 @@ pub(super) fn parts<T>(all: Vec<T>, max: usize, bytes: impl Fn(&T) -> usize) -> 
 }
 
 impl Store {
-    /// Records deliveries that fit into one transaction, except deliveries already recorded.
+    /// Records deliveries that fit into one transaction, except those that have already been
+    /// recorded.
     pub(super) async fn record_new(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         match self.record_part(&part, now).await {
             Err(Error::Conflict(_)) => {
@@ -118,8 +119,8 @@ impl Store {
         if writes.is_empty() { Ok(()) } else { self.transact_unrecorded(writes).await }
     }
 
-    /// The deliveries at these places of an endpoint's queue. Places of expired or ended deliveries
-    /// are deleted.
+    /// The deliveries at these places of an endpoint's queue. Places whose deliveries have expired
+    /// or ended are deleted.
     pub async fn pending_webhooks(&self, (project, endpoint): &Lane, places: Vec<Place>) -> Result<Vec<PendingDelivery>, Error> {
         let keys: Vec<Key> = places.iter().map(|place| delivery_key(project, *endpoint, place.delivery)).collect();
         if keys.is_empty() {
@@ -137,10 +138,9 @@ impl Store {
         Ok(pending)
     }
 
-    /// Updates deliveries after their attempts. A delivery that has no next attempt loses its
-    /// place.
+    /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
-        // Without its body, a delivery takes at most ten KB, most of it for its attempts.
+        // Without its body, a delivery takes at most ten KB, most of it for the attempts.
         for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {
@@ -166,7 +166,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records an already attempted delivery.
+    /// Records a delivery that has already been attempted.
     pub async fn put_webhook_delivery(&self, (project, endpoint): &Lane, delivery: &Delivery) -> Result<(), Error> {
         let put = Write::create(delivery_key(project, *endpoint, delivery.id), delivery)?.expires(delivery.expires_at());
         self.write(put).await
@@ -178,7 +178,8 @@ impl Store {
     }
 
     /// The deliveries of an endpoint, newest first, with the position after which the next page
-    /// begins, if there may be one. A search may return a short page even if more follow.
+    /// begins, if there may be one. A search may return a short page even if more deliveries
+    /// follow.
     pub async fn webhook_deliveries(
         &self,
         (project, endpoint): &Lane,

@@ -1,28 +1,29 @@
 //! Late deliveries. A partition of the table takes 1,000 write units per second. If the table
 //! refuses writes to an endpoint's partition, the deliveries to that endpoint are set aside in
 //! other partitions, so that the events of other endpoints need not wait. The worker that claims
-//! the endpoint moves the late deliveries into its queue.
+//! the endpoint moves the late deliveries into the endpoint's queue.
 //!
-//! No event overtakes an earlier event of the same item:
+//! No event overtakes an earlier event about the same item:
 //!
-//! - While an endpoint has late deliveries, all later ones are set aside too, behind the others. So
-//!   the deliveries in the queue are earlier ones, which need not wait for those set aside. Code
-//!   that records deliveries first reads the endpoint's item, which says whether it has late
-//!   deliveries.
-//! - The changes of an item are recorded one batch after another, and a batch is finished only when
-//!   its late deliveries are stored, one item after another, and the endpoint's item shows that it
-//!   has late deliveries.
+//! - While an endpoint has late deliveries, all later deliveries are also set aside, behind them.
+//!   The deliveries in the queue are therefore earlier ones, which need not wait for those that
+//!   were set aside. Code that records deliveries first reads the endpoint's item, which says
+//!   whether it has late deliveries.
+//! - The changes of an item are recorded one batch after another. A batch is finished only when its
+//!   late deliveries are stored, one item after another, and the endpoint's item shows that the
+//!   endpoint has late deliveries.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at the
-//!   same instant: one may be read just before an item is stored there, and another just after a
-//!   later item is. So their keys are read twice, and only items found both times are moved:
-//!   anything stored before an item of the first reading is in the second one. Setting deliveries
-//!   aside marks the endpoint's item again, so the mark survives a concurrent clearing.
+//!   same instant: one partition may be read just before an item is stored there, and another one
+//!   just after a later item is stored. Their keys are therefore read twice, and only items found
+//!   both times are moved: any item that was stored before an item of the first reading is also in
+//!   the second reading. Setting deliveries aside marks the endpoint's item again, so that the mark
+//!   survives if it is cleared concurrently.
 //!
-//! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints in the meantime. The first
-//! delivery's id decides the partition of an item. Nobody can choose this id: it is a digest that
-//! depends on the change's position in the table's stream. If the table refuses the item there, the
-//! item is stored in the next partition.
+//! Up to 32 deliveries share an item, compressed. Setting them aside costs one unit for each KB,
+//! and one for the endpoint's item, which is listed among due endpoints in the meantime. The id of
+//! the first delivery determines the partition of an item. Nobody can choose this id, because it is
+//! a digest that depends on the change's position in the table's stream. If the table refuses to
+//! write the item there, the item is stored in the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -45,8 +46,8 @@ use crate::webhook::queue::due;
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
-/// The number of items whose keys are read from each partition at once; this costs one unit for
-/// each 4 KB of the items.
+/// The number of items whose keys are read from each partition at a time; reading costs one unit
+/// for each 4 KB of the items.
 const READ: i32 = 2;
 /// The number of partitions tried for an item.
 const MAX_PARTITIONS: usize = 2;
@@ -56,7 +57,8 @@ const MOVING: Duration = Duration::from_secs(4);
 /// A delivery in an item, with its position and the key of the item that changed.
 type PackedDelivery = (Delivery, String, String);
 
-/// Alternative writes of one item with these deliveries, one for each partition to try, in order.
+/// Alternative writes of one item with these deliveries, in the order in which to try them, one for
+/// each partition.
 fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok(Vec::new()) };
     let sk = format!("LATE#{}#{}", first.position, last.position);
@@ -76,7 +78,7 @@ fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     Some(packed.into_iter().map(new).collect())
 }
 
-/// Deliveries by endpoint, in the same order.
+/// Groups deliveries by endpoint, and keeps their order.
 fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
     let mut lanes: BTreeMap<Lane, Vec<NewDelivery>> = BTreeMap::new();
     for new in new {
@@ -88,8 +90,8 @@ fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
 impl Store {
     /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries
     /// that are already recorded stay as they are. Deliveries to endpoints in `late` are set aside,
-    /// as are deliveries to endpoints whose partition the table keeps refusing. `late` must contain
-    /// every endpoint with late deliveries at the start of the batch.
+    /// and so are deliveries to endpoints whose partition the table keeps refusing. `late` must
+    /// contain every endpoint that has late deliveries at the start of the batch.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
         let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
         for part in parts(new, delivery::MAX_BYTES, |new| new.delivery.body.len()) {
@@ -103,7 +105,7 @@ impl Store {
     }
 
     /// Records deliveries that fit into one transaction. If the table refuses the transaction,
-    /// records each endpoint's deliveries separately, and returns those still refused.
+    /// records each endpoint's deliveries separately, and returns those that are still refused.
     async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
         match within(TIMEOUT, self.record_new(part.clone(), now)).await {
             Err(Error::Unavailable(_)) => {}
@@ -158,13 +160,13 @@ impl Store {
         result
     }
 
-    /// The keys of the first items with an endpoint's late deliveries, in order, and whether there
-    /// may be more.
+    /// The keys of the first items that contain an endpoint's late deliveries, in order, and
+    /// whether there may be more.
     async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Key>, bool), Error> {
         let pages = late_partitions(project, *endpoint)
             .map(|partition| self.query_page(self.query_partition(partition).projection_expression("pk, sk").limit(READ)));
         let pages = try_join_all(pages).await?;
-        // More unread items may follow the last one of a page.
+        // More unread items may follow the last item of a page.
         let end = pages.iter().filter_map(|(_, next)| Key::of(next.as_ref()?)).map(|key| key.sk).min();
         let keys = pages.iter().flat_map(|(items, _)| items).filter_map(Key::of);
         let mut keys: Vec<Key> = keys.filter(|key| end.as_ref().is_none_or(|end| key.sk <= *end)).collect();
@@ -172,9 +174,9 @@ impl Store {
         Ok((keys, end.is_some()))
     }
 
-    /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue. Takes at most four seconds, and does not begin another item after two. Only for the
-    /// worker that has claimed the endpoint.
+    /// Moves the first late deliveries of an endpoint into its queue; the endpoint's item was read
+    /// with the mark `late`. Takes at most four seconds, and does not start with another item after
+    /// two. Only for the worker that has claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
@@ -187,7 +189,8 @@ impl Store {
             let keys;
             (keys, has_more) = self.first_late(lane).await?;
             for key in keys {
-                // The endpoint stays marked, so the other items follow after a pass over its queue.
+                // The endpoint stays marked, so the remaining items follow after a pass over its
+                // queue.
                 if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
                     return Ok(());
                 }
@@ -198,8 +201,8 @@ impl Store {
         is_made(self.write_unrecorded(clear.value(":late", string(late))).await).map(drop)
     }
 
-    /// Moves the deliveries of one item into the queue. If the item no longer exists, it was moved
-    /// or has expired.
+    /// Moves the deliveries of one item into the queue. If the item no longer exists, it was
+    /// already moved or has expired.
     async fn readmit_item(&self, lane: &Lane, key: Key, now: Timestamp) -> Result<(), Error> {
         let Some(item) = self.get_now(&key).await? else { return Ok(()) };
         match unpack(lane, &item) {
@@ -211,8 +214,8 @@ impl Store {
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // A batch that was read again may have stored other deliveries under the same key in the
-        // meantime.
+        // A batch that was read again may have stored different deliveries under the same key in
+        // the meantime.
         is_made(self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await).map(drop)
     }
 }

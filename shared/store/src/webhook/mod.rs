@@ -9,16 +9,16 @@
 //! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
 //! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
 //!
-//! A delivery and its place are written together; the place is deleted with the last attempt.
-//! Positions come from the table's stream, so one query reads the pending deliveries in the order
-//! of the changes; replays come last. For each endpoint, recording an event costs 2 units for each
-//! KB of the delivery and 2 for its place, in addition to the update of the endpoint's state; each
-//! attempt costs as much again. A replay also marks the old delivery, at 2 units for each KB.
+//! A delivery and its place are written together. The place is deleted with the last attempt.
+//! Positions come from the table's stream, so that one query reads the pending deliveries in the
+//! order of the changes. Replays come last. For each endpoint, recording an event costs 2 units for
+//! each KB of the delivery and 2 for its place, in addition to the update of the endpoint's state.
+//! Each attempt costs the same again. A replay also marks the old delivery, at 2 units for each KB.
 //! Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
 //!
-//! The list of all endpoints (`gsi1`) serves only to show whether there are any.
+//! The list of all endpoints (`gsi1`) only shows whether there are any endpoints.
 
 pub mod changes;
 pub mod delivery;
@@ -48,7 +48,8 @@ pub struct EndpointRow {
     pub endpoint: Endpoint,
     /// The version that was read.
     pub version: u64,
-    /// Present while the endpoint has late deliveries ([`late`]); changes whenever more are added.
+    /// Present while the endpoint has late deliveries ([`late`]); changes whenever late deliveries
+    /// are added.
     pub late: Option<String>,
 }
 
@@ -74,7 +75,7 @@ impl Store {
         self.get(&endpoint_key(project, id)).await?.map(EndpointRow::of).transpose()
     }
 
-    /// The endpoint with this id, and its health, in one round trip.
+    /// The endpoint with this id and the health of the endpoint, in one round trip.
     pub async fn webhook_endpoint_and_health(
         &self,
         project: &ProjectId,
@@ -86,7 +87,7 @@ impl Store {
         Ok(Some((row, items.take(&state).map(|item| queue::health(&item)).unwrap_or_default())))
     }
 
-    /// All endpoints of a project, oldest first: one unit for each 4 KB.
+    /// All endpoints of a project, oldest first. Costs one unit for each 4 KB.
     pub async fn webhook_endpoints(&self, project: &ProjectId) -> Result<Vec<Endpoint>, Error> {
         Ok(self.webhook_rows(project).await?.into_iter().map(|row| row.endpoint).collect())
     }
@@ -105,7 +106,7 @@ impl Store {
         Ok(!self.query_page(query.expression_attribute_values(":pk", string(ALL))).await?.0.is_empty())
     }
 
-    /// Creates an endpoint; `false` if the project already has the maximum number.
+    /// Creates an endpoint; `false` if the project already has the maximum number of endpoints.
     pub async fn create_webhook_endpoint(&self, project: &ProjectId, endpoint: &Endpoint) -> Result<bool, Error> {
         let more = Write::update(count_key(project), "ADD endpoints :one")
             .on("attribute_not_exists(endpoints) OR endpoints < :most")
@@ -124,8 +125,8 @@ impl Store {
         }
     }
 
-    /// Replaces an endpoint, together with `others` in the same transaction; [`Error::Conflict`] if
-    /// it has changed since it was read.
+    /// Replaces an endpoint, and writes `others` in the same transaction; fails with
+    /// [`Error::Conflict`] if the endpoint has changed since it was read.
     pub async fn replace_webhook_endpoint(
         &self,
         project: &ProjectId,
@@ -143,8 +144,8 @@ impl Store {
     }
 
     /// The write that records a notice telling a project's owners that an endpoint was switched
-    /// off; fails if another notice is recorded in the meantime. `None` if one was recorded less
-    /// than a day ago, or if the project never had an endpoint. Costs 1 unit to read.
+    /// off; fails if another notice is recorded in the meantime. `None` if a notice was recorded
+    /// less than a day ago, or if the project never had an endpoint. Costs 1 unit to read.
     pub async fn webhook_notice(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Write>, Error> {
         let key = count_key(project);
         let Some(item) = self.get(&key).await? else { return Ok(None) };
@@ -156,7 +157,8 @@ impl Store {
         Ok(Some(write.value(":now", integer(now.as_millisecond())).value(":latest", integer(latest))))
     }
 
-    /// Deletes an endpoint; `false` if it does not exist. A worker deletes its deliveries.
+    /// Deletes an endpoint; `false` if it does not exist. A worker deletes the deliveries of the
+    /// endpoint.
     pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: Timestamp) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD endpoints :less").value(":less", integer(-1));
         let gone = Write::delete(endpoint_key(project, id)).on("attribute_exists(pk)");

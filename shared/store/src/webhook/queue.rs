@@ -1,13 +1,13 @@
 //! The queue of each endpoint's pending deliveries, and the list of endpoints that are due.
 //!
-//! A worker claims an endpoint for the duration of a lease. So only one worker sends to an
+//! A worker claims an endpoint for the duration of a lease. Only one worker therefore sends to an
 //! endpoint, which keeps deliveries in order, and a slow endpoint occupies only one worker. The due
-//! time in the endpoint's state says when a worker should next look at the queue: immediately after
-//! a delivery was recorded, at the end of a current lease, or else when the next retry is due.
-//! Recording a delivery increments the version of the state. A delivery recorded during a lease
-//! does not make the endpoint due, because no other worker could claim the endpoint: when ending
-//! the lease, the worker notices the new version and makes the endpoint due immediately. If the
-//! worker is killed, the endpoint is due at the end of the lease.
+//! time in the endpoint's state says when a worker should next look at the queue. This time is
+//! immediately after a delivery was recorded, or at the end of a current lease. In all other cases,
+//! it is the time of the next retry. Recording a delivery increments the version of the state. A
+//! delivery recorded during a lease does not make the endpoint due, because no other worker could
+//! claim the endpoint. When the worker ends the lease, it notices the new version and makes the
+//! endpoint due immediately. If the worker is killed, the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, integer, number, sortable, string};
 use crate::webhook::keys::{late_partitions, partition};
 
-/// How long a worker may work on an endpoint before another worker may take over.
+/// How long a worker may work on an endpoint before another worker may claim the endpoint.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
 /// The number of partitions for due endpoints.
 const SHARDS: u8 = 4;
@@ -30,15 +30,15 @@ const READ: i32 = 1000;
 /// The place of a pending delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The position in the queue: the change's position in the table's stream or, for a replay, one
-    /// after all changes.
+    /// The position in the queue: the position of the change in the table's stream or, for a
+    /// replay, a position after all changes.
     pub position: String,
     /// The key of the item that changed; for a replay, a string unique to this delivery. The events
-    /// of an item are delivered one after another.
+    /// about an item are delivered one after another.
     pub object: String,
     /// The delivery.
     pub delivery: WebhookDeliveryId,
-    /// When the next attempt is due.
+    /// The time when the next attempt is due.
     pub due_at: Timestamp,
 }
 
@@ -74,15 +74,16 @@ pub(super) fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpoin
     write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
 }
 
-/// Makes an endpoint due immediately or, if a worker has claimed it, when that worker ends its
-/// lease.
+/// Makes an endpoint due immediately or, if a worker has claimed the endpoint, when that worker
+/// ends its lease.
 pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    // `held` is the position of a claimed endpoint among due endpoints; absent without a claim.
+    // `held` is the position that a claimed endpoint has among the due endpoints; it is absent
+    // without a claim.
     let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) ADD version :one");
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
 
-/// For a re-enabled endpoint: makes it due, so that its pending deliveries are sent, and resets its
+/// Makes a re-enabled endpoint due, so that its pending deliveries are sent, and resets its
 /// failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
     wake(project, endpoint, now).expression(
@@ -179,9 +180,9 @@ impl Store {
         }
     }
 
-    /// Ends a claim: the endpoint is due again at `next` (with `None`, once a delivery is
-    /// recorded), or immediately if a delivery was recorded during the claim. Does nothing if the
-    /// lease has passed to another worker.
+    /// Ends a claim. The endpoint is due again at `next`, or immediately if a delivery was recorded
+    /// during the claim; if `next` is `None`, it is due once a delivery is recorded. Does nothing
+    /// if the lease has passed to another worker.
     pub async fn release_webhook(&self, claimed: &ClaimedEndpoint, next: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
         let unchanged = released(claimed, next)?.on("lease = :until AND version = :version").value(":version", integer(claimed.version));
         match self.write_unrecorded(unchanged).await {
@@ -193,8 +194,8 @@ impl Store {
         }
     }
 
-    /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
-    /// then belongs to a worker that is no longer running.
+    /// Ends all leases. Only for a process that runs all workers, before it starts the workers:
+    /// every lease then belongs to a worker that is no longer running.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");
@@ -230,7 +231,7 @@ impl Store {
     }
 
     /// Deletes the remaining items of a deleted endpoint, at most a thousand from each of its
-    /// partitions; `true` if all are deleted.
+    /// partitions; `true` if all items are deleted.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);
         for partition in late_partitions(project, *endpoint).chain([partition(project, *endpoint)]) {

@@ -1,4 +1,4 @@
-//! Replays deliveries: records new deliveries of their events, and marks the old ones.
+//! Replays deliveries: records new deliveries of their events, and marks the old deliveries.
 
 use jiff::Timestamp;
 use model::webhook::Lane;
@@ -10,10 +10,10 @@ use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, pa
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
 
-/// The maximum number of failed deliveries that one call returns, not counting others created at
-/// the same time as the last one.
+/// The maximum number of failed deliveries that one call returns, not counting those created at the
+/// same time as the last one.
 const MAX_REPLAYED: usize = 1000;
-/// How many bytes of bodies one call reads.
+/// The number of bytes of bodies that one call reads.
 const MAX_BODIES: usize = 3 << 20;
 
 /// A new delivery of an old delivery's event, requested by an administrator.
@@ -25,8 +25,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Another delivery of the event of `old`, with this id. It is placed after the pending
-    /// deliveries of changes, and earlier deliveries about the same item do not delay it.
+    /// A new delivery, with this id, of the event of `old`. The new delivery is placed after the
+    /// pending deliveries of changes, and earlier deliveries about the same item do not delay it.
     pub fn new(lane: Lane, old: &Delivery, id: WebhookDeliveryId, now: Timestamp) -> Self {
         let position = format!("REPLAY#{}#{id}", sortable(now));
         let new = NewDelivery { lane, delivery: old.again(id, now), position, object: format!("REPLAY#{id}") };
@@ -51,10 +51,10 @@ impl Replay {
 
 impl Store {
     /// The failed deliveries created at `since` or later that have not been replayed, oldest first,
-    /// and the time to continue from; `None` if there are no more. A call ends after a thousand
-    /// deliveries or 3 MB of bodies, but never between deliveries created at the same time, so that
-    /// none is left out. Many can share a time, because the table's stream gives times in whole
-    /// seconds.
+    /// and the time to continue from; `None` if there are no more deliveries. A call ends after a
+    /// thousand deliveries or 3 MB of bodies. A call never ends between deliveries created at the
+    /// same time, so that no delivery is left out. Many deliveries can have the same time, because
+    /// the times in the table's stream are whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// Records an administrator's replay, regardless of the status of the old delivery;
+    /// Records an administrator's replay, regardless of the status of the old delivery; fails with
     /// [`Error::Conflict`] if the endpoint or the old delivery does not exist.
     pub async fn replay_webhook(&self, replay: &Replay, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = &replay.new.lane;
@@ -94,15 +94,15 @@ impl Store {
     }
 
     /// Records an administrator's replays, all to the same endpoint; skips deliveries that no
-    /// longer exist or have already been replayed. Returns how many were recorded;
-    /// [`Error::Conflict`] if the endpoint does not exist.
+    /// longer exist or have already been replayed. Returns the number of recorded replays; fails
+    /// with [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, replays: Vec<Replay>, now: Timestamp) -> Result<usize, Error> {
         let mut count = 0;
         for mut part in parts(replays, MAX_BYTES, |replay| replay.new.delivery.body.len()) {
             while let Some(Replay { new: NewDelivery { lane: (project, endpoint), .. }, .. }) = part.first() {
                 let mut writes = vec![wake(project, *endpoint, now)];
-                // After a successful transaction, the endpoint is not checked again: if it is
-                // deleted later, the worker deletes the deliveries.
+                // After a successful transaction, the endpoint is not checked again: if the
+                // endpoint is deleted later, the worker deletes the deliveries.
                 if count == 0 {
                     writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
                 }
@@ -128,7 +128,7 @@ impl Store {
         Ok(count)
     }
 
-    /// The replays of existing deliveries that have not been replayed.
+    /// The replays whose old deliveries exist and have not been replayed.
     async fn not_replayed(&self, replays: &[Replay]) -> Result<Vec<Replay>, Error> {
         let mut found = self.get_many(replays.iter().map(Replay::old_key)).await?;
         let mut left = Vec::new();

@@ -18,14 +18,17 @@ const READ_FROM: [(&str, &str); 6] = [
 
 /// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`,
 /// `deserr` requires every field without `#[deserr(default)]`. For `ToSchema`, describes these
-/// fields by what the request contains, unless they have their own `value_type`. Put it before the
-/// derives.
+/// fields by what the request contains, unless they have their own `value_type`, and other fields
+/// with a default as not required. Put it before the derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
     each_field(item, |item, field| {
         let may_be_absent = |name: &&PathSegment| ["Option", "Change", "Flag"].iter().any(|one| name.ident == one);
-        let Some(name) = name(&field.ty).filter(may_be_absent) else { return Vec::new() };
+        let Some(name) = name(&field.ty).filter(may_be_absent) else {
+            let has_default = field.attrs.iter().any(|attribute| mentions(attribute, "deserr", "default"));
+            return if has_default && has_schema(item) { vec![parse_quote!(#[schema(required = false)])] } else { Vec::new() };
+        };
         let has_type = field.attrs.iter().any(|attribute| mentions(attribute, "schema", "value_type"));
         let schema = if has_schema(item) && !has_type { schema(name) } else { None };
         schema.into_iter().chain([parse_quote!(#[deserr(default)])]).collect()

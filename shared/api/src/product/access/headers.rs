@@ -15,7 +15,7 @@ use crate::product::access_token::AccessToken;
 use crate::product::admin_token::AdminToken;
 use crate::product::header_family::header;
 
-/// What SDKs send if they do not have a key.
+/// The value that SDKs send if they do not have a key.
 pub const NO_KEY: &str = "__stack_public_client__";
 
 const KEY_HEADERS: [(&str, KeyKind); 3] = [
@@ -24,8 +24,8 @@ const KEY_HEADERS: [(&str, KeyKind); 3] = [
     ("super-secret-admin-key", KeyKind::SuperSecretAdmin),
 ];
 
-/// The longest malformed id that an error repeats, in bytes: the length of a UUID. Keys and tokens
-/// are longer: if one is sent in the wrong header, the error must not repeat it.
+/// The maximum length of a malformed id that an error repeats, in bytes: the length of a UUID. Keys
+/// and tokens are longer: if one is sent in the wrong header, the error must not repeat it.
 const MAX_ECHO: usize = 36;
 
 fn echoed(id: &str) -> &str {
@@ -36,7 +36,8 @@ pub(super) struct Headers<'a> {
     pub(super) level: Level,
     pub(super) project: ProjectId,
     pub(super) key: Option<Digest>,
-    /// The likely mistake with the key; the error names it if the access level is not proved.
+    /// The likely mistake with the key; the error names this mistake if the access level is not
+    /// proved.
     pub(super) slip: KeySlip,
     pub(super) token: Option<AccessToken>,
     /// An invalid token is reported only once the project is known to exist.
@@ -46,8 +47,9 @@ pub(super) struct Headers<'a> {
 }
 
 impl<'a> Headers<'a> {
-    /// The checks that do not need items, in order: access level, project id, access token, form of
-    /// the project id. Conflicting values of a header are reported when the header is read.
+    /// Runs the checks that do not need items, in this order: access level, project id, access
+    /// token, form of the project id. Conflicting values of a header are reported when the header
+    /// is read.
     pub(super) async fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, Error> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
         // the same way.
@@ -117,10 +119,10 @@ fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     }
 }
 
-/// The digest for looking up a server's key. A machine sends not the key, but an access token that
-/// contains the key's digest. The key is then looked up, and its revocation, expiry and permissions
-/// apply, as if it had been sent itself. A token that is not valid for the project is treated as a
-/// key that does not exist.
+/// The digest for looking up a server's key. A machine does not send the key, but an access token
+/// that contains the key's digest. The key is then looked up; its revocation, expiry and
+/// permissions apply as if the machine had sent the key itself. A token that is not valid for the
+/// project is treated as a key that does not exist.
 fn server_key_digest(key: &str, project: &ProjectId, app: &App) -> Digest {
     let is_token = key.starts_with("eyJ");
     let claims = is_token.then(|| app.signer.verify_machine(key, project, app.clock.now()).ok()).flatten();

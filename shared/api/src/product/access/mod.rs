@@ -1,4 +1,4 @@
-//! The caller and its access level: the headers of a request become an [`Access`]. The checks have
+//! Authentication of the caller: turns the headers of a request into an [`Access`]. The checks have
 //! a fixed order, and the first failure wins.
 //!
 //! ```text
@@ -16,10 +16,11 @@
 //! | the process itself | nothing, at any level ([`Operator`]) | project |
 //!
 //! The same round trip fetches the items that the request names ([`Route::reads`]). An admin access
-//! token can require a second one ([`crate::product::admin_token`]), and a token signed with an RSA
-//! key that the process has not read requires one before ([`flows::signing_keys`]). If the
-//! deployment permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API
-//! keys of users and teams do not prove access: they are input for an operation that checks them.
+//! token can require a second round trip ([`crate::product::admin_token`]). A token signed with an
+//! RSA key that the process has not read yet requires an earlier round trip
+//! ([`flows::signing_keys`]). If the deployment permits it, the project and the key are cached for
+//! a few seconds ([`flows::proofs`]). API keys of users and teams do not prove access: they are
+//! input for an operation that checks them.
 
 mod headers;
 mod proof;
@@ -94,9 +95,9 @@ impl<L> Access<L> {
         self.context
     }
 
-    /// The user whose items a request lists. Listing the items of all users is not supported:
-    /// without a user, clients get `FORBIDDEN`, and all others a schema error that requires
-    /// `user_id`.
+    /// The user whose items a request lists. Listing the items of all users is not supported.
+    /// Without a user, clients therefore get `FORBIDDEN`, and other callers get a schema error that
+    /// requires `user_id`.
     pub fn listed_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         if user.is_none() && self.level < Level::Server {
             return Err(KnownError::Forbidden);
@@ -104,8 +105,8 @@ impl<L> Access<L> {
         self.named_user(user, route)
     }
 
-    /// The user that the query names. Without one, clients mean their own user, and all others get
-    /// a schema error that requires `user_id`.
+    /// The user that the query names. If the query does not name a user, clients get their own
+    /// user, and other callers get a schema error that requires `user_id`.
     pub fn named_user(&self, user: Option<UserRef>, route: &Route) -> Result<UserId, KnownError> {
         if user.is_none() && self.level >= Level::Server {
             return Err(route.schema_error(&Problems::one("query.user_id", "is required")));
@@ -124,7 +125,8 @@ async fn authenticate(parts: &mut Parts, app: &App, min_level: Level) -> Result<
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
     let (early, items) = (early?, items?);
-    // The project's administrators, not the client, choose the size of the project's settings.
+    // The project's settings do not count as read by the client: the project's administrators
+    // choose the size of the settings.
     volume::leave_out(|| items.bytes_of(lookup.keys()));
     let identity = request.prove(lookup, &items, min_level).await?;
     request.record(&identity);
@@ -140,7 +142,7 @@ impl<L: MinLevel> FromRequestParts<App> for Access<L> {
     }
 }
 
-/// For operations that require no access: `None` if the request claims no access; a claim that
+/// For operations that do not require access: `None` if the request claims no access; a claim that
 /// cannot be proved is an error.
 impl<L: MinLevel> OptionalFromRequestParts<App> for Access<L> {
     type Rejection = Error;

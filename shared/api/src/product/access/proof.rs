@@ -11,8 +11,8 @@ use crate::http::route::Route;
 use crate::product::access::request::{Identity, Request};
 
 impl Request<'_> {
-    /// The checks that need the items, in order: project, user, proof of the access level, level
-    /// and permissions that the operation requires.
+    /// Runs the checks that need the items, in this order: the project, the user, the proof of the
+    /// access level, and the level and permissions that the operation requires.
     pub(super) async fn prove(&self, lookup: Lookup, items: &Items, min_level: Level) -> Result<Identity, Error> {
         let (app, headers) = (self.app, &self.headers);
         let Some(proof) = lookup.proof(items)? else {
@@ -31,7 +31,7 @@ impl Request<'_> {
         Ok(Identity { proof, user })
     }
 
-    /// Proves the access level. An admin access token replaces any key.
+    /// Proves the access level. If there is an admin access token, the key is ignored.
     async fn prove_level(&self, Proof { project, key, .. }: &Proof, items: &Items) -> Result<(), Error> {
         match &self.headers.admin_token {
             _ if self.headers.has_override_key => Err(KnownError::OverrideKeyNotSupported.into()),
@@ -56,7 +56,7 @@ impl Request<'_> {
         if key.is_some_and(|key| key.opens(KeyKind::of(level), self.app.clock.now())) {
             return Ok(());
         }
-        // The IAM roles of operations without a limit may not count in the table.
+        // The IAM roles of operations without a rate limit do not permit counting in the table.
         unproved(self.app, self.limit().map(|_| &project.id), &self.caller.place).await?;
         let wrong = match level {
             Level::Client => KnownError::InvalidPublishableClientKey { project_id, slip },
@@ -67,7 +67,7 @@ impl Request<'_> {
     }
 }
 
-/// Checks that a key may use the operation, if its item limits its permissions.
+/// Checks that a key with limited permissions may use the operation.
 fn permit(key: Option<&ApiKey>, route: Option<&Route>) -> Result<(), KnownError> {
     let Some(key) = key.filter(|key| key.permissions.is_some()) else { return Ok(()) };
     let needed = route.and_then(Route::permission);

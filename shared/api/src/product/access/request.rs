@@ -1,5 +1,5 @@
-//! A request whose access is being proved: what it reads, how it is counted, and its future
-//! context.
+//! A request whose access is being proved: the items that it reads, how it is counted, and the
+//! resulting context.
 
 use std::sync::Arc;
 
@@ -26,12 +26,13 @@ use crate::product::admin_token::AdminToken;
 use crate::product::named::Names;
 use crate::product::trail::named_user;
 
-/// An extension that marks the process's own requests, for example for the gateway's pages. It
-/// proves any access level without a key. Requests from outside cannot carry it.
+/// A request extension that marks the process's own requests, for example those of the gateway's
+/// pages. Such a request proves any access level without a key. Requests from outside cannot carry
+/// this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 
-/// A request with the claims of its headers.
+/// A request with the claims in its headers.
 pub(super) struct Request<'a> {
     pub(super) app: &'a App,
     pub(super) headers: Headers<'a>,
@@ -67,8 +68,9 @@ impl<'a> Request<'a> {
         Names { parts: self.parts, path: self.path, claims }
     }
 
-    /// Looks up a remembered proof of the claimed level. Requests of the process itself, with an
-    /// admin access token, or with an override key (always refused), neither use nor store a proof.
+    /// Looks up a remembered proof of the claimed level. A proof is neither used nor stored for
+    /// requests of the process itself, requests with an admin access token, and requests with an
+    /// override key, which are always refused.
     pub(super) fn look_up(&self) -> Lookup {
         let headers = &self.headers;
         let claim = Claim { project: headers.project.clone(), level: headers.level, key: headers.key.clone() };
@@ -76,8 +78,8 @@ impl<'a> Request<'a> {
         self.app.proofs.look_up(claim, may_remember, self.app.clock.now())
     }
 
-    /// The claimed sender. Only the signature of an access token has been verified so far; its
-    /// session may have ended.
+    /// The claimed sender. So far, only the signature of an access token has been verified; the
+    /// token's session may have ended.
     pub(super) fn claimed(&self) -> ClaimedSender<'_> {
         let (headers, names, limit) = (&self.headers, self.names(), self.limit());
         ClaimedSender {
@@ -95,8 +97,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The keys of the items that prove the access, of the items that the request names, and, if
-    /// the operation sends a code, of the recipient's counts.
+    /// The keys of the items to read: the items that prove the access, the items that the request
+    /// names and, if the operation sends a code, the recipient's counts.
     pub(super) fn keys(&self, lookup: &Lookup) -> impl Iterator<Item = Key> {
         let (Headers { level, project, token, .. }, names) = (&self.headers, self.names());
         let user = token.as_ref().map(|token| token.keys(project));
@@ -126,7 +128,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The context. Fails if a user uploads a picture without being allowed to.
+    /// The context. Fails if a user uploads a picture without permission.
     pub(super) fn into_context(self, Identity { proof, user }: Identity, items: Items) -> Result<Context, KnownError> {
         let uploads = self.names().uploads();
         let context = Context {
