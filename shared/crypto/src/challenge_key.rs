@@ -24,8 +24,8 @@ impl ChallengeKey {
         self.generations.first().map(|key| hmac::sign(key, text.as_bytes()).as_ref().to_vec())
     }
 
-    /// Whether a text was signed with the current or the previous key. Checking a wrong signature
-    /// takes the same time whichever bytes are wrong.
+    /// Whether a text was signed with the current or the previous key. A check takes the same time
+    /// no matter which bytes of a wrong signature differ.
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         self.generations.iter().any(|key| hmac::verify(key, text.as_bytes(), signature).is_ok())
     }

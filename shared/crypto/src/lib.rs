@@ -1,7 +1,7 @@
-//! Cryptography, built on ring. Other crates do only what ring lacks: argon2id, bcrypt, TOTP,
-//! computing public keys from private ones, checking that a point is on the curve P-256, and
-//! verifying signatures with P-521. The crate `rsa`, which generates RSA keys, is a dependency of
-//! the one operation that needs it.
+//! Cryptography, built on ring. Other crates are used only for what ring does not support:
+//! argon2id, bcrypt, TOTP, computing public keys from private ones, checking that a point is on the
+//! curve P-256, and verifying signatures with P-521. The crate `rsa`, which generates RSA keys, is
+//! a dependency of the one operation that needs it.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,5 @@
 //! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, the parameters
-//! supported by every app.
+//! that every app supports.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,8 +42,8 @@ impl TotpSecret {
         Secret::from(self.bytes()).to_base32()
     }
 
-    /// The `otpauth:` URL of a QR code that apps scan. The app lists the secret by the names
-    /// `issuer` and `account`.
+    /// The `otpauth:` URL to show as a QR code, which apps scan. The app shows the secret under the
+    /// names `issuer` and `account`.
     pub fn url(&self, issuer: &str, account: &str) -> String {
         // A colon separates the two names in the URL, so neither may contain one.
         let name = |text: &str| text.replace(':', " ");
@@ -52,13 +52,13 @@ impl TotpSecret {
         builder.build_noncompliant().to_url().unwrap_or_default()
     }
 
-    /// The text to seal; once opened, [`Self::parse`] reads it again.
+    /// The secret as text, ready to be sealed; [`Self::parse`] reads it back.
     pub fn text(&self) -> &SecretString {
         &self.0
     }
 
-    /// The time step of `code` if it is valid at `now`. The previous step is not accepted, so a
-    /// code is valid for at most 30 seconds.
+    /// The time step of `code` if it is valid at `now`. The code of the previous step is not
+    /// accepted, so a code is valid for at most 30 seconds.
     pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
         self.builder().build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
     }

@@ -1,8 +1,8 @@
-//! Recovery codes: each replaces a code from the authenticator app once.
+//! Recovery codes, each of which can replace a code from the authenticator app once.
 //!
 //! A recovery code has as many characters as a code from the app, because the pages of published
-//! SDKs have a box for each character. It contains a letter, which distinguishes it from a code
-//! from the app. As it has only 29 bits, it is hashed like a password, and guesses are limited (SP
+//! SDKs show one box per character. It contains a letter, which distinguishes it from a code from
+//! the app. As it has only 29 bits, it is hashed like a password, and guesses are limited (SP
 //! 800-63B-4, §3.1.2.2). All codes of a set share a salt, so one hash is enough to compare a typed
 //! code with all of them.
 
@@ -72,7 +72,7 @@ pub struct HashedCodes {
     hashes: Vec<Output>,
 }
 
-/// An entered code, hashed like the codes of a set.
+/// A code that a user has entered, hashed like the codes of a set.
 #[derive(Clone)]
 pub struct HashedCode(Output);
 
@@ -89,7 +89,7 @@ impl HashedCodes {
         (others.len() < self.hashes.len()).then(|| Self { hashes: others, ..self.clone() })
     }
 
-    /// The text to seal; once opened, [`Self::parse`] reads it again.
+    /// The set as text, ready to be sealed; [`Self::parse`] reads it back.
     pub fn text(&self) -> SecretString {
         let mut text = format!("{},{}${}", self.params.m_cost(), self.params.t_cost(), STANDARD_NO_PAD.encode(self.salt));
         for hash in &self.hashes {
@@ -99,7 +99,7 @@ impl HashedCodes {
         text.into()
     }
 
-    /// Reads the text of [`Self::text`]; `None` for any other text.
+    /// Parses the text that [`Self::text`] returns; `None` for any other text.
     pub fn parse(text: &SecretString) -> Option<Self> {
         let mut parts = text.expose_secret().split('$');
         let (memory, passes) = parts.next()?.split_once(',')?;
@@ -120,7 +120,7 @@ fn hash(params: &Params, salt: &[u8], code: &RecoveryCode) -> Result<Output, Err
 }
 
 impl Hasher {
-    /// Hashes the codes of a new set, one after the other, to keep only one thread busy.
+    /// Hashes the codes of a new set one after the other, on a single thread.
     #[expect(clippy::expect_used, reason = "the parameters are those of passwords, which are valid")]
     pub async fn hash_codes(&self, entropy: &Entropy, codes: &[RecoveryCode]) -> HashedCodes {
         let (salt, codes) = (entropy.bytes(), codes.to_vec());

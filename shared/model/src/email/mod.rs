@@ -42,7 +42,7 @@ impl Email {
         joined(local, &domain).ok_or(EmailRefusal)
     }
 
-    /// Whether the domain can exist on the public internet. If not, a server set the address
+    /// Whether the domain can exist on the public internet. If it cannot, a server set the address
     /// ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
@@ -54,8 +54,8 @@ impl Email {
     }
 
     /// The address as counted by the limits on emails to one recipient: without the parts that mail
-    /// providers ignore, namely the tag (`+…`), which most providers support, and, at Gmail, the
-    /// dots. Domains that share their mailboxes count as one.
+    /// providers ignore. These parts are the tag (`+…`), which most providers support, and the dots
+    /// at Gmail. Domains that share their mailboxes count as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.parts();
         mailbox::name(local, domain)
@@ -100,7 +100,7 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with at least two labels.
+/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with two or more labels.
 /// The last label consists of two or more letters, or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
     let Some((_, top)) = text.rsplit_once('.') else { return false };
@@ -143,7 +143,7 @@ mod tests {
         ] {
             assert_eq!(mailbox(address), mailbox_of, "{address}");
         }
-        // Without its tag, a local part that begins with `+` has nothing left before the `@`.
+        // Without its tag, a local part that begins with `+` would be empty.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
     }
 
@@ -156,7 +156,7 @@ mod tests {
         for (address, registered) in [
             ("ada@shop.example.co.uk", "example.co.uk"),
             ("ada@west.example.school.nz", "example.school.nz"),
-            // Subdomains of a short name do not have a special meaning.
+            // A short subdomain does not have a special meaning.
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn an_invalid_address_is_rejected() {
         let long = format!("{}@example.com", "a".repeat(250));
-        // 87 characters; the domain alone has 319 in its ASCII form.
+        // The address has 87 characters; its domain alone has 319 in the ASCII form.
         let long_in_ascii = format!("a@{}example", "ü.".repeat(39));
         let wrong = [
             "",

@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The subject of a change. A project can switch off the notices of each topic separately.
+/// What a change concerns. Projects can switch off the notices of each topic separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr, strum::EnumIter)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
     /// The password.
     #[deserr(rename = "password")]
     Password,
-    /// The addresses that the user signs in with, and whether emailed codes and links sign in.
+    /// The addresses that the user signs in with, and whether emailed codes and links can be used
+    /// to sign in.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
     /// The authenticator apps and the recovery codes.
@@ -25,7 +26,7 @@ pub enum Topic {
     /// Passkeys.
     #[deserr(rename = "passkey")]
     Passkey,
-    /// OAuth clients that the user has signed in to.
+    /// The OAuth clients that the user has signed in to.
     #[deserr(rename = "oauth-client")]
     OauthClient,
 }
@@ -34,7 +35,7 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// An account without a password got one, but not with an emailed code.
+    /// A password was set in an account without one, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
@@ -83,8 +84,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind under which the account counts a notice. Kinds unknown to earlier versions must not
-    /// be stored in the account, because those versions could not read it.
+    /// The kind by which the account counts notices. Kinds that earlier versions do not know must
+    /// not be stored in the account, because those versions could not read the account.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,
