@@ -157,13 +157,13 @@ impl User {
     }
 
     /// Records which addresses became verified since `before`; they are junior to addresses that
-    /// were verified before. The account's first address is not recorded, just like one verified
-    /// from the start: it remains the most senior, no matter when it is verified. Forgets addresses
-    /// that are no longer verified.
+    /// were verified before. The account's first address is not recorded, nor is an address
+    /// verified from the start: the first address remains the most senior, no matter when it is
+    /// verified. Addresses that are no longer verified are forgotten.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        // New addresses get a later time than all addresses verified before, even if the clock has
-        // been set back.
+        // New addresses get a later time than all addresses verified before them, even if the clock
+        // has been set back.
         let latest = before
             .channels
             .iter()
@@ -186,8 +186,8 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// How the user currently signs in. Recovery codes are left out and never restored: whoever
-    /// made the change may know them.
+    /// How the user currently signs in. Recovery codes are left out and never restored, because the
+    /// person behind the change may know them.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             channels: self.channels.clone(),
@@ -202,8 +202,8 @@ impl User {
     }
 
     /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
-    /// with the credentials in `taken`. A link without a snapshot restores nothing: it only locks
-    /// intruders out.
+    /// with the credentials in `taken`. A link without a snapshot does not restore anything: it
+    /// only locks intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &LostCredentials) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -221,8 +221,8 @@ impl User {
     }
 
     /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
-    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
-    /// restoring together would exceed the maximum size of a transaction.
+    /// that `link` refers to, and locks intruders out, but does not restore anything. Used if
+    /// removing and restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -275,7 +275,7 @@ impl User {
             restored
         });
         self.channels = restored.collect();
-        // The codes already used with an authenticator app stay used.
+        // Codes that were already used with an authenticator app remain used.
         let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
@@ -293,15 +293,17 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// The passkeys from before a change. Passkeys that the user still has keep their current
-    /// state, so that signature counters received since are not accepted again.
+    /// The passkeys of the user before a change. Passkeys that the user still has keep their
+    /// current state, so that signature counters that were received since the change are not
+    /// accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &LostCredentials) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Gives up this account's claim to an address that was never proved in it, in favor of the
-    /// person who receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address whose ownership was never proved in the account,
+    /// in favor of the person who receives emails at that address. Returns whether there was such a
+    /// claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

@@ -59,8 +59,8 @@ fn the_address_verified_first_may_undo_at_any_position() {
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
     user.channels.reverse();
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
-    // Data from earlier versions does not record which address was verified first, so all have
-    // equal rank.
+    // Data from earlier versions does not record which address was verified first, so all addresses
+    // rank equally.
     let mut old = ada();
     old.channels.push(channel("work@example.com", true));
     assert!(old.told().iter().all(|recipient| recipient.may_undo));

@@ -24,7 +24,7 @@ pub enum Stage {
         started_at: Millis,
     },
     /// Rendering failed, for example because the sources have an error, the theme does not exist or
-    /// the email is too large. An edit of the content starts rendering again.
+    /// the email is too large. Editing the content starts rendering again.
     RenderError {
         /// When rendering began.
         started_at: Millis,
@@ -44,8 +44,8 @@ pub enum Stage {
         /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
-    /// Sending failed permanently or in all permitted attempts, the mail service accepted no emails
-    /// for a day, or the outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, the mail service did not accept any
+    /// email for a day, or the outcome is unknown.
     ServerError {
         /// When the last attempt began.
         started_at: Millis,
@@ -60,19 +60,19 @@ pub enum Stage {
         at: Millis,
         /// Why the email is not sent.
         reason: SkippedReason,
-        /// When rendering began; absent if it did not. May also be absent if rendering was
-        /// completed, because [`RenderedEmail`] has that time too.
+        /// When rendering began; absent if rendering did not begin. May also be absent if rendering
+        /// was completed, because [`RenderedEmail`] contains that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, if the entry was skipped during the attempt or
         /// cancelled in the stage [`Self::ServerError`].
         started_sending_at: Option<Millis>,
     },
-    /// The mail service accepted the email; `reports` contains later events.
+    /// The mail service accepted the email; `reports` contains events since then.
     Sent {
         /// When sending began.
         started_at: Millis,
-        /// When the worker learned that the mail service accepted the email. If a report came
+        /// When the worker learned that the mail service accepted the email. If a report arrived
         /// first, the time of the reported event.
         at: Millis,
         /// The mail service's reports on the email.
@@ -96,8 +96,8 @@ pub enum SkippedReason {
     UserHasNoPrimaryEmail,
     /// The entry has no recipient.
     NoEmailProvided,
-    /// The address is known to bounce. Published SDKs know this reason; this service does not use
-    /// it.
+    /// The address is known to bounce. Published SDKs know this reason, but this service does not
+    /// use it.
     LikelyNotDeliverable,
     /// A caller cancelled the email.
     ManuallyCancelled,
