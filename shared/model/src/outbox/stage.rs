@@ -103,7 +103,7 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// The recipient gets no more notices for now, as the last one announced.
+    /// The recipient gets no more notices for now, as the last notice said.
     NoticesFolded,
 }
 
@@ -116,16 +116,16 @@ pub struct RenderedEmail {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body. Absent in the table, which stores it separately, except in an entry from an
-    /// earlier version.
+    /// The HTML body. Absent in the table, which stores the body separately, except in an entry
+    /// from an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body, with the same exception.
+    /// The text body, absent in the same cases.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// Where the recipient can unsubscribe from the email's category. Absent if the category does
-    /// not permit that or the email is not for a user; removed once the email has been sent,
-    /// skipped or given up.
+    /// Where the recipient can unsubscribe from the email's category. Absent if emails of the
+    /// category do not have such a link or the email is not for a user; removed once the email has
+    /// been sent, skipped or given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once they are stored separately. See
@@ -139,26 +139,27 @@ pub struct RenderedEmail {
 pub struct SendError {
     /// When the attempt failed, in milliseconds since the Unix epoch.
     pub at: Millis,
-    /// A class of errors that API callers may rely on, such as `TEMPORARY`.
+    /// The class of the error, on which API callers may rely, such as `TEMPORARY`.
     pub class: String,
-    /// A description of the error; if a mail server refused the email, with the server's own text.
+    /// A description of the error; includes the mail server's text if a mail server refused the
+    /// email.
     pub message: String,
-    /// The cause: the mail service's answer, or the error that occurred instead; empty if neither
-    /// is known.
+    /// The cause: the mail service's response, or the error that occurred instead of a response;
+    /// empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
 
 impl SendError {
-    /// The class of a temporary refusal: the mail service currently accepts no emails at all.
+    /// The class of a temporary refusal: the mail service currently does not accept any emails.
     pub const NOT_NOW: &str = "NOT_NOW";
 
-    /// A failure of this class, without a cause.
+    /// An error of this class, without a cause.
     pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
         Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }
     }
 
-    /// A failure with an unknown outcome: the email may have been sent.
+    /// An error after which the outcome is unknown: the email may have been sent.
     pub fn unknown(now: Timestamp, message: impl Into<String>) -> Self {
         Self::new(now, "UNKNOWN", message)
     }

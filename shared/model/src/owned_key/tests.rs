@@ -1,4 +1,4 @@
-//! The maximum number of keys, and what counts towards it.
+//! Tests of the maximum number of keys, and of which keys count.
 
 use wire::id::UserId;
 

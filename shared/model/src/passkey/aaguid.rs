@@ -1,6 +1,6 @@
 //! The names of widespread authenticators, for passkeys without a name. An authenticator identifies
-//! its model by an AAGUID. Without attestation, an AAGUID proves nothing, so the name is only
-//! displayed, never used for a decision.
+//! its model by an AAGUID. Without attestation, an AAGUID does not prove anything, so the name is
+//! displayed but never used for a decision.
 
 use uuid::{Uuid, uuid};
 

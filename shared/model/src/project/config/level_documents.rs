@@ -1,5 +1,5 @@
-//! The templates and themes of each level of a configuration. They are separate items, not stored
-//! with the other values of a level.
+//! The templates and themes at each level of a configuration. Templates and themes are separate
+//! items, stored apart from the other values of a level.
 
 use std::collections::BTreeSet;
 
