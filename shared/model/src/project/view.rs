@@ -1,5 +1,5 @@
-//! A project, as clients and as administrators read it. Only administrators can read providers'
-//! client ids. Secrets, such as the password of a mail server, are never returned.
+//! A project in responses to clients and to administrators. Only administrators can read the client
+//! ids of providers. Secrets, such as the password of a mail server, are never returned.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, Project
 use crate::setting::HIDDEN_SECRET;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 
-/// A project, as clients read it.
+/// A project in responses to clients.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientProject {
     /// The id.
@@ -54,7 +54,7 @@ pub struct ClientConfig {
     pub enabled_oauth_providers: Vec<ProviderId>,
     /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// When the app must solve a bot challenge, and from which provider.
+    /// The settings that decide when the app must solve a bot challenge, and from which provider.
     pub bot_challenge: BotChallengeView,
 }
 
@@ -66,7 +66,7 @@ pub struct ProviderId {
     pub id: String,
 }
 
-/// A project, as its administrators read it.
+/// A project in responses to its administrators.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminProject {
     /// The id.
@@ -89,11 +89,12 @@ pub struct AdminProject {
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
-    /// The team that owns this project: a team in the internal project. `null` if there is none.
+    /// The team that owns this project: a team in the internal project. `null` if no team owns the
+    /// project.
     pub owner_team_id: Option<String>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: OnboardingStatus,
-    /// How access tokens of users without restrictions are signed.
+    /// The algorithm that signs access tokens of users without restrictions.
     pub access_token_algorithm: TokenAlgorithm,
     /// The settings.
     pub config: AdminConfig,
@@ -102,14 +103,14 @@ pub struct AdminProject {
 /// All settings of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminConfig {
-    /// The settings that apps can read too.
+    /// The settings that apps can also read.
     #[serde(flatten)]
     pub client: ClientConfig,
     /// The providers, without their secrets.
     pub oauth_providers: Vec<AdminProvider>,
     /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme for emails that name no theme.
+    /// The id of the theme for emails that do not name a theme.
     pub email_theme: Uuid,
     /// Domains whose passkeys work on the project's trusted domains.
     pub passkey_rp_ids: Vec<String>,
@@ -119,13 +120,13 @@ pub struct AdminConfig {
     pub passkey_replaces_second_factor: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics about whose changes users are not notified.
+    /// The topics of which changes are not reported to users.
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
     /// How many teams a user may create with client access.
     pub max_teams_per_user: u16,
-    /// Whether anonymous users may create everything that other users may.
+    /// Whether anonymous users may create everything that signed-up users may create.
     pub anonymous_creation_enabled: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
