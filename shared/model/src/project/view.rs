@@ -144,7 +144,7 @@ pub struct AdminConfig {
     pub oauth_account_merge_strategy: MergeStrategy,
     /// The rules that decide on sign-ups.
     pub sign_up_rules: Vec<SignUpRule>,
-    /// What happens if no rule allows or rejects the sign-up.
+    /// What happens if none of the rules allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
     /// The minimum length of passwords, in characters.
     pub password_min_length: usize,
@@ -152,15 +152,16 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in; 0 for no limit.
+    /// The number of seconds after signing in or reauthenticating in a session during which users
+    /// may change how they sign in; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and how long a remembered device stands in for it.
+    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// factor.
     pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// The usual number of requests per hour; above it, the project is suspicious. OAuth flows are
-    /// counted separately from sign-ups and emails.
+    /// The usual number of requests per hour. A project above this number is suspicious. OAuth
+    /// flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 
@@ -177,15 +178,15 @@ pub struct DefaultPermission {
 pub struct AdminProvider {
     /// The provider's id in the project.
     pub id: String,
-    /// The same as `id`, for published SDKs.
+    /// The same value as `id`, for published SDKs.
     pub provider_config_id: String,
     /// `standard`, or `shared` if the deployment's client is used.
     #[schema(example = "standard")]
     pub r#type: &'static str,
     /// The client id registered with the provider; absent for `shared`.
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret; absent for `shared`. Sending the asterisks back
-    /// keeps the secret, if the client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret; absent for `shared`. If a request contains the
+    /// asterisks, the secret is kept, provided the client id, issuer and tenant do not change.
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider outside the catalog.
     pub issuer: Option<String>,
@@ -200,22 +201,22 @@ pub struct AdminProvider {
     pub apple_bundle_ids: Vec<String>,
 }
 
-/// The sender and the mail server. Unset fields of `standard` are empty (the port: 0) rather than
-/// absent, because published SDKs read every field.
+/// The sender and the mail server. Unset fields of `standard` are empty (or 0 for the port) instead
+/// of absent, because published SDKs read every field.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum AdminEmailConfig {
     /// The deployment's server and sender address.
     Shared {},
-    /// The project's own sender and, if `host` is not empty, its own mail server.
+    /// The project's sender and, if `host` is not empty, the project's mail server.
     Standard {
-        /// The mail server; empty for the deployment's.
+        /// The mail server; empty for the deployment's mail server.
         host: String,
-        /// The port; 0 without a server.
+        /// The port; 0 if there is no mail server.
         port: u16,
-        /// The user name at the server.
+        /// The user name at the mail server.
         username: String,
-        /// Eight asterisks in place of a password; empty if there is none.
+        /// Eight asterisks in place of the password; empty if there is no password.
         password: &'static str,
         /// The name in the `From` header.
         sender_name: String,
