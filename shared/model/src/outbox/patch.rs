@@ -112,8 +112,8 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage of an email that was cancelled. The stage keeps the start time of rendering or
-    /// sending, if it has one.
+    /// The stage of an email that was cancelled. If rendering or sending had begun, the stage keeps
+    /// that time.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),

@@ -156,8 +156,7 @@ impl OwnedKey {
         self.is_replaced = true;
     }
 
-    /// Revokes the key. Revokes the key; a key that was already revoked keeps its time of
-    /// revocation.
+    /// Revokes the key. A key that was already revoked keeps its time of revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
     }

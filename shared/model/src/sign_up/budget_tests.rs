@@ -119,7 +119,7 @@ fn a_comparison_costs_by_the_size_of_the_pattern_and_of_the_text() {
     assert!(steps_of_matching(large, 256) > 60 * steps_of_matching(large, 2));
 }
 
-/// Expressions with calls of `probe`, which records its calls and their arguments.
+/// Expressions that call `probe`, a function that records its calls and their arguments.
 fn probed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("email".to_owned()), Just("'abcdefgh'".to_owned()), Just("x".to_owned())];
     let text = leaf.prop_recursive(5, 24, 3, |inner| {
@@ -141,8 +141,8 @@ fn probed() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The work of an evaluation, counted where the expression calls `probe`, is within the bound,
-    /// which does not depend on values.
+    /// The work of an evaluation, counted in the calls of `probe`, is within the bound, which does
+    /// not depend on values.
     #[test]
     fn the_bound_holds(condition in probed()) {
         let counted = Arc::new(AtomicU64::new(0));

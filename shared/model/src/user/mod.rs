@@ -1,5 +1,5 @@
-//! Users. A user, with all contact channels and provider accounts, is one item, written under a
-//! version condition, so every rule is checked against a consistent state.
+//! Users. A user, with all contact channels and provider accounts, is a single item that is written
+//! under a version condition, so every rule is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -53,13 +53,13 @@ use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
-/// The maximum number of contact channels of a user. Keeps the item far below DynamoDB's 400 KB,
-/// and lets the claims of all addresses fit into one transaction.
+/// The maximum number of contact channels of a user. The limit keeps the item far below DynamoDB's
+/// 400 KB, and lets the claims of all addresses fit into one transaction.
 pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
 /// The number of consecutive wrong passwords, over any period, after which the account no longer
 /// accepts passwords (SP 800-63B-4, §3.2.2).
 pub const MAX_WRONG_PASSWORDS: u32 = 100;
-/// The maximum number of provider accounts of a user, for the same reasons as for channels.
+/// The maximum number of provider accounts of a user, limited for the same reasons as channels.
 pub const MAX_ACCOUNTS: usize = Quota::ProviderAccounts.max();
 
 /// A user of a project, as stored in the table.
@@ -70,7 +70,7 @@ pub struct User {
     pub id: UserId,
     /// When the user signed up.
     pub signed_up_at: Timestamp,
-    /// The name, at most 256 characters.
+    /// The name, in at most 256 characters.
     pub display_name: Option<String>,
     /// The picture.
     pub profile_image_url: Option<String>,
@@ -81,26 +81,26 @@ pub struct User {
     pub channels: Vec<Channel>,
     /// The hash of the password.
     pub password: Option<Hash>,
-    /// When a signed-in user last set a password for an account without one; absent if never. Every
-    /// other way to set a password, except the sign-up of an anonymous user, ends the user's other
-    /// sessions.
+    /// When a signed-in user last set a password for an account without one; absent if this never
+    /// happened. All other ways to set a password, except the sign-up of an anonymous user, end the
+    /// user's other sessions.
     pub first_password_at: Option<Timestamp>,
-    /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
+    /// The number of consecutive wrong passwords at sign-in (see [`Self::is_closed_to_passwords`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_passwords: u32,
     /// The number of consecutive wrong passwords that a signed-in user sent, to change the password
-    /// or to reauthenticate; see [`Self::is_closed_to_old_passwords`].
+    /// or to reauthenticate (see [`Self::is_closed_to_old_passwords`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_old_passwords: u32,
     /// Whether the user may sign in with an emailed code or link.
     #[serde(default)]
     pub otp_enabled: bool,
     /// Whether the user or a server disabled emailed codes and links. If so, redeeming a code does
-    /// not enable them again.
+    /// not enable codes and links again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
-    /// The second factor, if any. Sign-ins require it unless a remembered device stands in for it
-    /// or a passkey counts as both factors.
+    /// The second factor, if any. Sign-ins require the second factor unless a remembered device
+    /// stands in for it or a passkey counts as both factors.
     pub totp: Option<Totp>,
     /// The accounts at providers.
     #[serde(default)]

@@ -1,6 +1,6 @@
-//! Email templates and themes as keys of a configuration. Email templates and themes can be changed
-//! in the configuration or with their own operations. A built-in document applies unless a level
-//! contains a document with the same id.
+//! Email templates and themes as keys of a configuration. Both can be changed in the configuration
+//! or through separate operations. A built-in document applies unless a level contains a document
+//! with the same id.
 
 use std::collections::BTreeMap;
 
