@@ -1,4 +1,4 @@
-//! Reads environment variables; the errors list how they can be invalid.
+//! Reads environment variables; the errors describe how the variables can be invalid.
 
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum Error {
     /// A required variable is absent, empty or not UTF-8.
     #[error("environment variable {0} must be set to non-empty UTF-8 text")]
     Missing(&'static str),
-    /// A deployment secret is too short, or is one published in examples.
+    /// A deployment secret is too short, or is published in an example.
     #[error("{0} must be at least 32 bytes long and must not be a published example")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
@@ -25,7 +25,7 @@ pub enum Error {
          t=16, and p=1"
     )]
     InvalidPasswordHash,
-    /// The time for which projects and keys are remembered is not a number, or is out of range.
+    /// The time for which projects and keys are cached is not a number, or is out of range.
     #[error("GATELET_PROJECT_CACHE_SECONDS (--project-cache-seconds) must be a whole number of seconds from 0 to 10")]
     InvalidProjectCache,
     /// The sender is not an email address.
@@ -40,7 +40,7 @@ pub enum Error {
     /// The hourly rate of emails is neither a positive number nor `off`.
     #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,
-    /// There is no set of rate limits with this name.
+    /// The name is not that of a set of rate limits.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
     /// The contacts or the expiry of `security.txt` are malformed.
@@ -52,7 +52,7 @@ pub enum Error {
     /// The proxy is not a URL of the scheme `http`.
     #[error("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.internal:3128")]
     InvalidProxy,
-    /// The variable of one rate limit is malformed.
+    /// The variable of a single rate limit is malformed.
     #[error("{0} must be `REQUESTS/SECONDS`, such as 60/600, or `off`")]
     InvalidLimit(String),
 }

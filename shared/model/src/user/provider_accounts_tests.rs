@@ -44,7 +44,7 @@ fn a_user_has_each_account_once_and_a_limited_number() {
     assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(AccountRefusal::NotFound)));
 }
 
-/// Users who each have one way to sign in, with project settings that permit only that one.
+/// Users who each have only one way to sign in, with project settings that permit only that way.
 fn ways() -> [(&'static str, User, ProjectConfig); 2] {
     let email = Email::parse("ada@example.com").expect("valid");
     let mut with_password = user();
