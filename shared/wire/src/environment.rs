@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{0} must be an absolute http or https URL without query or fragment, such as https://auth.example.com")]
     InvalidUrl(&'static str),
     /// The domain of hosted pages is not a domain name.
-    #[error("GATELET_HOSTED_DOMAIN must be a domain name in lower case, perhaps with a port, such as sign-in.example.com")]
+    #[error("GATELET_HOSTED_DOMAIN must be a domain name in lower case, optionally with a port, such as sign-in.example.com")]
     InvalidHostedDomain,
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]

@@ -60,7 +60,7 @@ id!(
     UserId
 );
 id!(
-    /// A session. Its access tokens contain this id as `refresh_token_id`.
+    /// A session, whose access tokens contain this id as `refresh_token_id`.
     SessionId
 );
 id!(
@@ -132,7 +132,7 @@ id!(
     OauthClientId
 );
 id!(
-    /// What a user has granted to an OAuth client.
+    /// A grant of a user to an OAuth client.
     OauthGrantId
 );
 

@@ -1,8 +1,8 @@
 //! Validation of requests and configuration: finds all problems and reports the first ones, each
 //! with the path of its value.
 //!
-//! The report is short however many problems a request has. Otherwise, a small request could use up
-//! memory and bandwidth: every element of a list may be a problem.
+//! The report is short, no matter how many problems a request contains. Otherwise, a small request
+//! could use up memory and bandwidth, because every element of a list may be a problem.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
 use serde::Serialize;
 
-/// The maximum number of reported problems; the others are only counted.
+/// The maximum number of reported problems; additional problems are only counted.
 const MAX_REPORTED: usize = 50;
 /// The maximum length of the reported problems with their paths, in bytes, not counting the names
-/// of a request's parts, such as `body`. The first problem is reported even if it is longer.
+/// of a request's parts, such as `body`. The first problem is reported even if it is longer than
+/// that.
 const MAX_BYTES: usize = 4096;
 /// The maximum length of a field's name in a path, in characters. The sender of a request chooses
 /// the names of unknown fields.
@@ -30,7 +31,8 @@ pub struct Problem {
     pub problem: String,
 }
 
-/// The invalid values of a request, or of a part of it: the first ones, and the number of others.
+/// The invalid values of a request or of a part of it: the first ones, and the number of the
+/// remaining ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     reported: Vec<Problem>,
@@ -57,8 +59,8 @@ impl Problems {
         self
     }
 
-    /// Whether the report is full. Once a problem is left out, so are all later ones, so that the
-    /// reported problems are the first ones.
+    /// Whether the report is full. Once a problem is left out, all later problems are left out too,
+    /// so that the reported problems are the first ones.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }
@@ -100,7 +102,7 @@ impl Problems {
     }
 
     /// One line for each reported problem: the path of the value, and what is expected. If there
-    /// are more problems, a last line has their number.
+    /// are more problems, the last line contains their number.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let others = match self.others {
             0 => None,

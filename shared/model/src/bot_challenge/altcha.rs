@@ -1,10 +1,9 @@
 //! Proof of work for the ALTCHA widget (npm `altcha` version 3, protocol version 2).
 //!
-//! A challenge is a set of signed parameters; nothing is stored until the challenge is solved. The
-//! browser searches for a counter: PBKDF2 over the nonce and the counter must produce a key with a
-//! given prefix. Checking a solution takes a single PBKDF2 computation. A challenge names its
-//! project, so that no other project accepts it, and its level, because the required level rises
-//! during a flood.
+//! A challenge is a set of signed parameters; nothing is stored until a solution arrives. The
+//! browser looks for a counter: PBKDF2 over the nonce and the counter must give a key with a given
+//! prefix. Checking a solution takes one PBKDF2 computation. A challenge names its project, so that
+//! no other project accepts it, and its level, because a flood raises the required level.
 //!
 //! Proof of work makes floods costly, but does not stop a program that does the work.
 

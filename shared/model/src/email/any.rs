@@ -20,7 +20,7 @@ pub enum AddressRefusal {
     #[error("must be an email address: a name, @ and a host name")]
     Form,
     /// The address is too long.
-    #[error("must be an email address of at most {MAX_LENGTH} characters: no mail server accepts longer ones (RFC 5321 §4.5.3.1)")]
+    #[error("must be an email address of at most {MAX_LENGTH} characters: mail servers do not accept longer ones (RFC 5321 §4.5.3.1)")]
     TooLong,
     /// The part before the `@` is not a dot-atom.
     #[error(

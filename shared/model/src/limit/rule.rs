@@ -46,7 +46,7 @@ rules! {
     SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and wrong second factors for an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
     SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), including by sign-ups";
-    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails that clients cause to unverified recipients at one domain, other than a mail provider's";
+    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails caused by clients to unverified recipients at one domain; domains of mail providers are not counted";
     SendCodeRecipient = "send-code-recipient", SendCode, 5 in 600, "Emails with a code to one recipient, requested by clients";
     SendCodeRecipientServer = "send-code-recipient-server", SendCode, 30 in 600, "Emails with a code, invitations and test emails to one recipient, requested by servers";
     SendCodeCaller = "send-code-caller", SendCode, 30 in 600, "Emails with a code requested by a user";
@@ -67,7 +67,7 @@ rules! {
     // Requests that have proved the client's secret, because the IP address of a server does not
     // say anything about its users.
     TokenClient = "token-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
-    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Other requests of one confidential OAuth client";
+    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Requests of one confidential OAuth client, except token requests";
     OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests of OAuth clients from an IP address";
     OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests of OAuth clients from a network (IPv4 /24, IPv6 /48)";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
@@ -93,10 +93,10 @@ rules! {
     SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "Sign-outs, password changes and other requests that secure an account, from a network (IPv4 /24, IPv6 /48), in all sessions";
     // Writes by a user, or from the IP address of a client without a user, if no other rule counts
     // them.
-    Write = "write", Write, 300 in 60, "Other writes by a user";
-    WriteAddress = "write-address", Write, 600 in 60, "Other writes by users from an IP address; each 4 KB of a body counts once more";
-    WriteNetwork = "write-network", Write, 1200 in 60, "Other writes by users from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
-    WriteServer = "write-server", Write, 3000 in 60, "Other writes with a server or admin key; previews of emails count, too";
+    Write = "write", Write, 300 in 60, "Writes by a user that no other rule counts";
+    WriteAddress = "write-address", Write, 600 in 60, "Writes by users that no other rule counts, from an IP address; each 4 KB of a body counts once more";
+    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users that no other rule counts, from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
+    WriteServer = "write-server", Write, 3000 in 60, "Writes with a server or admin key that no other rule counts, and previews of emails";
     Picture = "picture", Picture, 10 in 600, "Pictures that a user uploads with client access";
     PictureAddress = "picture-address", Picture, 30 in 600, "Pictures uploaded with client access from an IP address";
     PictureNetwork = "picture-network", Picture, 120 in 600, "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)";
@@ -104,7 +104,7 @@ rules! {
     Read = "read", Read, 2400 in 600, "Reads by a client in a session, in units of 16 KB; smaller reads do not count";
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
-    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more tells the recipient that others were left out";
+    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one additional notice says that later ones are left out";
     // Counted by IP address: wrong keys; unknown projects, flows and links; reads without a session
     // of anything that does not exist; reports of exposed API keys; and checks of versions.
     Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";

@@ -173,12 +173,12 @@ impl ClientInput {
         client.is_first_party = self.is_first_party.unwrap_or(client.is_first_party);
         client.pkce_optional = self.pkce_optional.unwrap_or(client.pkce_optional);
         if client.pkce_optional && !client.is_confidential() {
-            return Err(problem("pkce_optional", "must be false for a public client, whose codes only PKCE protects"));
+            return Err(problem("pkce_optional", "must be false for a public client, because only PKCE protects its codes"));
         }
         if let Some(scopes) = self.scopes {
             let unknown = scopes.names().find(|name| !Scopes::standard().has_name(name));
             if let Some(unknown) = unknown {
-                return Err(problem("scopes", format!("must not contain {unknown}: a project has the scopes {}", Scopes::standard())));
+                return Err(problem("scopes", format!("must not contain {unknown}: projects support the scopes {}", Scopes::standard())));
             }
             client.scopes = scopes;
         }
@@ -201,7 +201,7 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
     }
     Ok(match (teams, permission, current) {
         (Change::Set(_), Change::Set(_), _) => {
-            return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is given"));
+            return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is set"));
         }
         (Change::Set(ids), _, _) => Eligibility::MembersOf(ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()),
         (_, Change::Set(id), _) => Eligibility::HoldersOf(id.to_string()),

@@ -49,7 +49,7 @@ impl Parameters {
         let client_id = self.one("client_id")?.map(OauthClientId::parse).transpose();
         Ok(LogoutRequest {
             id_token_hint: self.one("id_token_hint")?.map(str::to_owned),
-            client_id: client_id.map_err(|_| Refusal::invalid("client_id names no client of this project"))?,
+            client_id: client_id.map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))?,
             redirect_uri: self.one("post_logout_redirect_uri")?.map(str::to_owned),
             state: self.short("state")?,
         })
@@ -102,7 +102,7 @@ impl Parameters {
     /// The client named in the request, before the client is authenticated.
     pub fn client_id(&self) -> Result<OauthClientId, Refusal> {
         let id = self.one("client_id")?.ok_or_else(|| Refusal::invalid("client_id is missing"))?;
-        OauthClientId::parse(id).map_err(|_| Refusal::invalid("client_id names no client of this project"))
+        OauthClientId::parse(id).map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))
     }
 
     /// Where the answer goes. Until the redirect URI is checked, errors must not be sent to it,
@@ -185,7 +185,7 @@ impl Parameters {
         let asked = Scopes::parse(self.one("scope")?.unwrap_or_default()).map_err(|error| invalid(format!("scope {error}")))?;
         // Unknown scopes are ignored (OpenID Connect Core §3.1.2.1).
         let asked = asked.only(&Scopes::standard());
-        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(invalid(format!("scope may only have: {}", client.scopes))) }
+        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(invalid(format!("scope may contain only {}", client.scopes))) }
     }
 
     fn prompts(&self) -> Result<Vec<Prompt>, Refusal> {
@@ -193,7 +193,7 @@ impl Parameters {
         let prompts: Result<Vec<Prompt>, _> = words.map(str::parse).collect();
         let prompts = prompts.map_err(|_| Refusal::invalid(format!("prompt must be one or more of {}", Prompt::VARIANTS.join(", "))))?;
         if prompts.contains(&Prompt::None) && prompts.len() > 1 {
-            return Err(Refusal::invalid("prompt must not have other values beside none"));
+            return Err(Refusal::invalid("prompt=none must not be combined with other values"));
         }
         Ok(prompts)
     }

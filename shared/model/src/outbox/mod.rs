@@ -115,7 +115,7 @@ pub struct OutboxEntry {
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
-    /// The result of rendering; absent until the entry has been rendered.
+    /// The result of rendering; absent while the entry is not rendered.
     pub rendered: Option<RenderedEmail>,
     /// Failed attempts to send since the last edit of the content, oldest first. Only the first and
     /// the last of consecutive temporary refusals ([`SendError::NOT_NOW`]) are kept.
@@ -183,8 +183,8 @@ pub struct Source {
     /// Source of the body, in HTML or MJML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
-    /// Source of the text body. If absent, the built-in text is used. If the email is not built in
-    /// or `html` is set, the text is derived from the HTML.
+    /// Source of the text body. If absent, the built-in text is used or, if the email is not built
+    /// in or `html` is set, a text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
     /// The theme around the email; absent for no theme. In a built-in email, the id of the default
@@ -309,9 +309,8 @@ impl OutboxEntry {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// When the code in a built-in email expires. `None` if the email is not built in, if `codes`
-    /// is absent, or if emails of this kind do not contain a code or are sent even after the code
-    /// has expired.
+    /// When the code in a built-in email expires. `None` if the email is not built in or `codes` is
+    /// absent, and for emails that have no code or are sent even after it has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),

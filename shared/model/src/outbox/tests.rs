@@ -199,7 +199,7 @@ fn refusals_for_now_are_repeated_for_a_day_and_are_no_attempts() {
     assert!(now.duration_since(begin) >= SignedDuration::from_hours(24) && refusals > 200, "{refusals} until {now}");
     assert_eq!((last.status(), last.due_at(), last.failures.len()), (Status::ServerError, None, 2));
     let Stage::ServerError { message, .. } = &last.stage else { panic!("{:?}", last.stage) };
-    assert_eq!((message.as_str(), &last.failures[1].message), ("the email service has accepted no emails for a day", message));
+    assert_eq!((message.as_str(), &last.failures[1].message), ("the email service has not accepted any emails for a day", message));
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl OutboxEntry {
         if !is_over(started_at, SENDING_LEASE, now) {
             return None;
         }
-        let failure = SendError::unknown(now, "the worker stopped before it learnt whether the email was sent");
+        let failure = SendError::unknown(now, "the worker stopped before it learned whether the email was sent");
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
@@ -240,7 +240,7 @@ impl OutboxEntry {
         self.failures.truncate(first + usize::from(continues));
         let waited = self.failures.get(first).map_or(0, |first| failure.at - first.at);
         if waited >= UNAVAILABLE_TIMEOUT {
-            "the email service has accepted no emails for a day".clone_into(&mut failure.message);
+            "the email service has not accepted any emails for a day".clone_into(&mut failure.message);
             return None;
         }
         Some(SignedDuration::from_millis(waited).as_secs_f64().clamp(40.0, 400.0))

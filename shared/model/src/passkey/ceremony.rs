@@ -48,7 +48,7 @@ pub enum CeremonyRefusal {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+#[expect(clippy::struct_field_names, reason = "the names are those in the browser's JSON")]
 struct Response<R> {
     id: Bytes,
     /// The same value as `id`; some libraries omit it.
@@ -62,7 +62,7 @@ struct Response<R> {
 /// The response of a registration.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+#[expect(clippy::struct_field_names, reason = "the names are those in the browser's JSON")]
 struct Attestation {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,

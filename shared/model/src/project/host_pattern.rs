@@ -110,7 +110,7 @@ mod tests {
         let (wildcards, host) = ("*a".repeat(MAX_WILDCARDS - 1), "a".repeat(253));
         assert!(!host_matches(&format!("{wildcards}.test"), &host));
         assert!(!host_matches(&format!("*{wildcards}b"), &host) && host_matches(&format!("*{wildcards}"), &host));
-        assert!(!host_matches("**", &"a".repeat(254)), "a longer name is none");
+        assert!(!host_matches("**", &"a".repeat(254)), "a longer name is not a host name");
         assert!(!host_matches("*.*.test", "a.test") && host_matches("*.*.test", "a.b.test") && host_matches("***", "ab"));
     }
 

@@ -101,7 +101,7 @@ impl MailServer {
         }
         let Some(password) = password.filter(|password| password != HIDDEN_SECRET) else {
             let old = old.filter(|old| old.is_at(self)).and_then(|old| old.login.clone()).filter(|login| login.username == username);
-            return old.ok_or_else(|| wrong("password", "is required, because none is stored for this host, port and username"));
+            return old.ok_or_else(|| wrong("password", "is required, because no password is stored for this host, port and username"));
         };
         if !is_line(&password, MAX_PASSWORD) {
             return Err(wrong("password", "must be one line of at most 1024 characters"));

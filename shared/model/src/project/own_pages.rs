@@ -15,7 +15,7 @@ pub const PATH: &str = "/handler";
 /// The URL of the API is invalid, or the domain is not a domain name in lower case with an optional
 /// port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a domain name in lower case, perhaps with a port")]
+#[error("must be a domain name in lower case, optionally with a port")]
 pub struct DomainRefusal;
 
 /// The locations of the pages of all projects.

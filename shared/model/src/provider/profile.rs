@@ -78,7 +78,7 @@ const GUEST: &str = "#EXT#";
 
 /// The provider's response does not contain an account id, or the id is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the provider's answer has no account id of 1 to {MAX_ID} bytes")]
+#[error("the provider's response does not contain an account id of 1 to {MAX_ID} bytes")]
 pub struct ProfileError;
 
 impl Fields {

@@ -195,7 +195,7 @@ fn the_first_address_counts_as_original_until_a_way_in_is_lost() {
     assert_eq!(user.change_channel(id, patch, Author::User), Ok(()));
     assert!(user.channels[0].signs_in() && began(&user, "eve@example.com"));
     user.end_sessions(None);
-    assert!(began(&user, "eve@example.com"), "a new password takes no way in away");
+    assert!(began(&user, "eve@example.com"), "a new password does not remove a way to sign in");
     user.raise_epoch();
     assert!(!began(&user, "eve@example.com"));
 }

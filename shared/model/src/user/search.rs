@@ -171,7 +171,7 @@ mod tests {
         let beginnings = |text: &str| Search::parse(text).map(|search| search.beginnings);
         assert_eq!(beginnings("Chen Mei"), Some(vec!["chen".to_owned()]));
         assert_eq!(beginnings("Mei Chen"), Some(vec!["chen".to_owned(), "mei chen".to_owned()]));
-        assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is in no index");
+        assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is not in the index");
         assert_eq!((beginnings(""), beginnings(" \t")), (None, None));
     }
 

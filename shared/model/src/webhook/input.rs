@@ -115,7 +115,7 @@ impl SecretSealer<'_> {
             let value = match kept {
                 Some(kept) => kept.value.clone(),
                 None if value == HIDDEN => {
-                    return Err(problem(format!("must contain the value of {name}, because none is stored for this URL")));
+                    return Err(problem(format!("must contain the value of {name}, because no value is stored for this URL")));
                 }
                 None => self.sealer.seal(self.entropy, &header_owner(self.project.as_str(), id, &name), &value.into())?,
             };

@@ -249,7 +249,7 @@ impl Signer {
     }
 
     /// Signs claims with the project's current ES256 key.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign_claims<C: Serialize>(&self, project: &ProjectId, token_type: TokenType, claims: &C) -> String {
         let key = self.keys.current(&Audience::Normal.name(project));
         let header = Header { typ: Some(token_type.header()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };

@@ -51,7 +51,7 @@ pub struct Machine<'a> {
 
 impl Signer {
     /// Signs a token that is valid for `life` from `now`.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign_machine(&self, machine: Machine<'_>, now: Timestamp, life: Duration) -> String {
         let Machine { project, set, key, scope } = machine;
         let (iat, aud) = (now.as_second(), machine_audience(project));

@@ -216,7 +216,7 @@ impl Signer {
     }
 
     /// Signs a token that is valid for `life` from `now` with ES256.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
         let claims = self.claims(subject, now, life);
         let key = self.keys.current(&claims.aud);

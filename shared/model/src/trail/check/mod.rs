@@ -23,13 +23,13 @@ pub enum Problem {
     EntryChanged(String),
     /// The time or id in the entry does not match the entry's key in the table, or the entry never
     /// expires.
-    #[error("entry {0} does not fit its place in the table: it was changed or backdated")]
+    #[error("entry {0} does not match its key in the table: it was changed or backdated")]
     EntryMisplaced(String),
     /// The entry is older than the project, so lists omit it.
     #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
     EntryHidden(String),
     /// The entry is not linked, although it is older than a worker may take.
-    #[error("entry {0} has had no link for more than a day: no worker ran, or its link was removed")]
+    #[error("entry {0} has not been linked for more than a day: no worker ran, or its link was removed")]
     EntryOverdue(String),
     /// The entry is not covered by any link.
     #[error("entry {0} is not in any link: it was added later, or its link was removed")]
@@ -41,7 +41,7 @@ pub enum Problem {
     #[error("link {0} was changed, or was made with another GATELET_SECRET")]
     LinkChanged(u64),
     /// The link contains the wrong number, or the digest of a link other than the previous one.
-    #[error("link {0} does not follow the one before it")]
+    #[error("link {0} does not follow the previous link")]
     LinkMoved(u64),
     /// The time between the link and its entries is longer than a worker may take.
     #[error("link {0} was made more than a day after its entries: no worker ran, or earlier links were removed")]
