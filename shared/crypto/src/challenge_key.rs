@@ -1,4 +1,4 @@
-//! The HMAC-SHA-256 key that signs proof-of-work challenges. It is derived from the deployment
+//! The HMAC-SHA-256 key that signs proof-of-work challenges. The key is derived from the deployment
 //! secret, so it need not be stored, and every instance has the same key. During a rotation of the
 //! secret, challenges signed with the previous key are still accepted.
 
@@ -8,7 +8,7 @@ use crate::deployment_secret::DeploymentSecret;
 
 /// Signs challenges, and verifies their signatures.
 pub struct ChallengeKey {
-    /// The key of each generation of the secret, the current one first.
+    /// The key of each generation of the secret, starting with the current generation.
     generations: Vec<hmac::Key>,
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::crockford;
 
 /// SHA-256 of a secret or of content, in base64url. Secrets are looked up and compared by digest,
-/// so the duration of a comparison does not reveal anything about them.
+/// so the duration of a comparison does not reveal anything about a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 

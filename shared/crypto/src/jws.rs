@@ -98,7 +98,7 @@ fn verify_p521(point: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
     key.verify_prehash(digest(&SHA512, message).as_ref(), &signature).ok()
 }
 
-/// Signs with ES256. The field holds the private scalar, then the uncompressed public point;
+/// Signs with ES256. The field holds the private scalar, followed by the uncompressed public point.
 /// jsonwebtoken calls these bytes DER, but does not parse them.
 struct Es256(Vec<u8>);
 
@@ -188,7 +188,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Fails only if another provider is already installed; the other provider then stays in use.
+    // Fails only if another provider is already installed, which then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

@@ -1,8 +1,8 @@
-//! RSA keys that sign tokens with RS256 (RFC 7518 §3.3), for verifiers that accept nothing else,
-//! such as the authorizers of AWS's HTTP APIs.
+//! RSA keys that sign tokens with RS256 (RFC 7518 §3.3), for verifiers that do not accept anything
+//! else, such as the authorizers of AWS's HTTP APIs.
 //!
 //! ring signs and verifies ([`crate::jws`]) but cannot generate keys. The crate `rsa` can generate
-//! them; only the operation that creates keys links it.
+//! keys; only the operation that creates keys depends on it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};

@@ -20,7 +20,7 @@ use crate::deployment_secret::DeploymentSecret;
 pub struct SealedText(String);
 
 impl SealedText {
-    /// Wraps text without checking it; [`Sealer::open`] fails if it is not a sealed value.
+    /// Wraps text without checking it; [`Sealer::open`] fails if the text is not a sealed value.
     pub fn from_text(text: String) -> Self {
         Self(text)
     }
@@ -104,7 +104,7 @@ impl Sealer {
         Ok(SealedText(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
-    /// Reseals a secret with the current key; `None` if it is sealed with that key already.
+    /// Reseals a secret with the current key; `None` if the secret is already sealed with that key.
     pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &SealedText) -> Result<Option<SealedText>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {

@@ -10,7 +10,7 @@ pub fn hmac_sha256_hex(secret: &SecretString, text: &str) -> String {
 
 /// Whether `signature` is the signature of a JWS with one of the HMAC algorithms (RFC 7518 §3.2);
 /// `None` for any other algorithm. The caller must know that the issuer uses this algorithm;
-/// otherwise, an attacker could choose it.
+/// otherwise, an attacker could choose the algorithm.
 pub fn verify_hmac(algorithm: &str, secret: &SecretString, message: &[u8], signature: &[u8]) -> Option<bool> {
     let algorithm = match algorithm {
         "HS256" => HMAC_SHA256,

@@ -1,10 +1,10 @@
-//! ES256 keys that sign tokens: one for each audience, derived from the deployment secret. During a
-//! rotation, the keys of the previous secret are available too.
+//! ES256 keys that sign tokens: one key for each audience, derived from the deployment secret.
+//! During a rotation, the keys of the previous secret are available too.
 //!
-//! Keys are derived instead of stored, so a cold start does not have to create or read them, and
-//! they cannot be lost. All instances derive the same keys. `jsonwebtoken` parses tokens and
-//! validates their claims; [`crate::jws`] makes and verifies their signatures. The crate p256
-//! computes the public half of a key, which ring cannot do.
+//! Keys are derived instead of stored, so a cold start neither creates nor reads keys, and keys
+//! cannot be lost. All instances derive the same keys. `jsonwebtoken` parses tokens and validates
+//! their claims; [`crate::jws`] makes and verifies their signatures. The crate p256 computes the
+//! public half of a key, which ring cannot do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ const KEPT_KEYS: usize = 1024;
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// The cached keys, by secret (0 is the current, 1 the previous one) and audience.
+    /// The cached keys, by secret (0 for the current secret, 1 for the previous one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 
@@ -74,8 +74,8 @@ impl SigningKeys {
         key
     }
 
-    /// The public keys of these audiences (RFC 7517), first from the current secret, then from the
-    /// previous one.
+    /// The public keys of these audiences (RFC 7517): the keys derived from the current secret,
+    /// then those derived from the previous secret.
     pub fn jwks(&self, audiences: &[String]) -> Vec<Value> {
         let generations = self.secret.generations().enumerate();
         let keys =

@@ -45,7 +45,7 @@ impl TotpSecret {
     /// The `otpauth:` URL to show as a QR code, which apps scan. The app shows the secret under the
     /// names `issuer` and `account`.
     pub fn url(&self, issuer: &str, account: &str) -> String {
-        // A colon separates the two names in the URL, so neither may contain one.
+        // A colon separates the two names in the URL, so the names must not contain a colon.
         let name = |text: &str| text.replace(':', " ");
         let builder = self.builder().with_issuer(Some(name(issuer))).with_account_name(name(account));
         // Only names with a colon, or an empty account, are rejected.
@@ -57,7 +57,7 @@ impl TotpSecret {
         &self.0
     }
 
-    /// The time step of `code` if it is valid at `now`. The code of the previous step is not
+    /// The time step of `code` if the code is valid at `now`. The code of the previous step is not
     /// accepted, so a code is valid for at most 30 seconds.
     pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
         self.builder().build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
@@ -68,7 +68,7 @@ impl TotpSecret {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        // The text is base64: `parse` checked it, or `draw` made it.
+        // The text is base64: The text was checked by `parse`, or created by `draw`.
         STANDARD.decode(self.0.expose_secret()).unwrap_or_default()
     }
 }

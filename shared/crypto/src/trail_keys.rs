@@ -2,8 +2,8 @@
 //! for its head (HMAC-SHA-256, RFC 2104). The key is derived from the deployment secret, so write
 //! access to the table is not enough to forge a code.
 //!
-//! Codes made with the previous secret are accepted while it is configured; `gateway reseal`
-//! replaces them.
+//! Codes made with the previous secret are accepted while the previous secret is configured;
+//! `gateway reseal` replaces these codes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

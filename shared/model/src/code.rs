@@ -1,5 +1,6 @@
 //! Codes of 45 characters, for links in emails and for apps. To sign in with an emailed code,
-//! people can type its first six characters. The app keeps the remaining characters, the nonce.
+//! people can type the code's first six characters. The app keeps the remaining characters, the
+//! nonce.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -70,9 +71,9 @@ impl Code {
         Self(secret)
     }
 
-    /// Parses a code as people type, copy and paste it. Upper and lower case, spaces and dashes
-    /// ([`typed`]), and letters that Crockford's base32 omits because they look like digits are all
-    /// accepted.
+    /// Parses a code that people have typed, copied or pasted. The code may contain upper and lower
+    /// case, spaces and dashes ([`typed`]), and the letters that Crockford's base32 omits because
+    /// they look like digits.
     pub fn parse(text: &str) -> Result<Self, CodeTextRefusal> {
         if text.len() > MAX_PASTED {
             return Err(CodeTextRefusal);
@@ -101,7 +102,7 @@ impl Code {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()
     }
 
-    /// The part kept by the app that requested the code: its last 39 characters.
+    /// The part that the app keeps when it requests the code: the last 39 characters.
     pub fn nonce(&self) -> String {
         self.text().chars().skip(TYPED).collect()
     }
@@ -130,9 +131,10 @@ pub struct StoredCode {
     pub purpose: Purpose,
     /// The email address that the code was sent to.
     pub email: Email,
-    /// The account that the code is for; absent for a sign-in that will create one.
+    /// The account for which the code was created; absent for a sign-in that will create an
+    /// account.
     pub user_id: Option<UserId>,
-    /// The contact channel to verify; absent for other purposes.
+    /// The contact channel to verify; absent for all other purposes.
     pub channel_id: Option<ChannelId>,
     /// When the code expires.
     pub expires_at: Timestamp,
@@ -158,13 +160,13 @@ pub enum CodeRefusal {
     /// The code has already been used.
     #[error("the code has been used")]
     AlreadyUsed,
-    /// More than [`MAX_ATTEMPTS`] attempts were made.
+    /// The code has been tried more than [`MAX_ATTEMPTS`] times.
     #[error("the code was tried too many times")]
     TooManyAttempts,
 }
 
 impl StoredCode {
-    /// Returns the code if it is valid; `attempts` includes the current one.
+    /// Returns the code if it is valid; `attempts` includes the current attempt.
     pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let code = code.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(code.expires_at, code.used, attempts, now).map_or(Ok(code), Err)

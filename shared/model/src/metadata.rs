@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// A JSON object that is this many bytes long.
+    /// A JSON object with a length of this many bytes.
     fn object(bytes: usize) -> Value {
         json!({ "k": "x".repeat(bytes - r#"{"k":""}"#.len()) })
     }

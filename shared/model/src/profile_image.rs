@@ -110,7 +110,7 @@ pub fn is_upload(text: &str) -> bool {
 
 impl ProfileImage {
     /// Parses a data URL, an https URL, or an http URL on this machine. In development, uploaded
-    /// images have such http URLs, and clients may send them back.
+    /// images have such http URLs, and clients may send these URLs back.
     pub fn parse(text: &str) -> Result<Self, ImageRefusal> {
         if is_upload(text) {
             return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);

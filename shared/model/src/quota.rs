@@ -1,14 +1,14 @@
 //! The resources that clients can create and that remain until they are removed, each with its
 //! maximum number per owner.
 //!
-//! All maximum numbers are defined in this table, which the code that enforces them, the errors and
-//! `docs/api/quotas.md` read. Anyone can become a user, and anything that a user can create costs
-//! the project something until it is removed. Servers and administrators can create any number of
-//! most resources. Exceptions are resources that are part of their owner's item, which every
-//! request reads, and sets of API keys, which are listed without pages.
+//! This table defines all maximum numbers; the code that enforces the numbers, the errors and
+//! `docs/api/quotas.md` read the table. Anyone can become a user, and anything that a user can
+//! create costs the project something until it is removed. Servers and administrators can create
+//! any number of most resources. Exceptions are resources that are part of their owner's item,
+//! which every request reads, and sets of API keys, which are listed without pages.
 //!
-//! Anonymous users have not proved anything, and anyone can create any number of them. So they
-//! cannot create any of these resources unless the project allows it
+//! Anonymous users have not proved anything, and anyone can create any number of anonymous users.
+//! So they cannot create any of these resources unless the project allows it
 //! ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
@@ -172,8 +172,8 @@ pub struct QuotaSettings {
     pub anonymous: bool,
 }
 
-/// The maximum number of teams per user that a project can set. It is limited because the ids of
-/// the teams are part of the user's item, which every request by the user reads.
+/// The maximum number of teams per user that a project can set. The number is limited because the
+/// ids of the teams are part of the user's item, which every request by the user reads.
 pub const MAX_TEAMS: u16 = 200;
 
 impl Default for QuotaSettings {

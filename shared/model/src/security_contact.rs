@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 /// The contacts of a deployment, and the time until which they are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityContact {
-    /// URIs with the schemes `mailto`, `https` or `tel`; the first one is preferred.
+    /// URIs with the schemes `mailto`, `https` or `tel`, starting with the preferred one.
     pub contacts: Vec<String>,
     /// The time after which the contacts can no longer be relied on (RFC 9116 §2.5.5).
     pub expires: Timestamp,
@@ -66,7 +66,7 @@ impl SecurityContact {
         Ok(Self { contacts, expires: time.ok_or_else(|| ContactError::Expiry(expires.to_owned()))? })
     }
 
-    /// Why the time needs attention; `None` if it does not need any.
+    /// Why the time needs attention; `None` if the time is as recommended.
     pub fn stale(&self, now: Timestamp) -> Option<Staleness> {
         match self.expires.duration_since(now) {
             left if left <= SignedDuration::ZERO => Some(Staleness::Expired),

@@ -59,8 +59,8 @@ pub struct Settings {
     pub senders: Senders,
     /// The number of emails per hour for a project without a sending history; absent for no limit.
     pub mails_per_hour: Option<u32>,
-    /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret;
-    /// intended for tests.
+    /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret. The
+    /// setting is intended for tests.
     pub trust_viewer_headers: bool,
     /// Whether this is a development environment, whose API URL uses plain HTTP. If so, the OAuth
     /// cookie may be sent without TLS.
@@ -71,8 +71,8 @@ pub struct Settings {
     pub allow_private_issuers: bool,
     /// The mail servers in the operator's own network.
     pub mail_relays: MailRelays,
-    /// The base URL, without a trailing slash, of a server that stands in for all providers. It is
-    /// intended for tests, and for trying a sign-in without an account at a provider.
+    /// The base URL, without a trailing slash, of a server that stands in for all providers. The
+    /// server is intended for tests, and for trying a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
@@ -157,7 +157,7 @@ pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
 }
 
 /// The deployment secret and, if the environment contains it, the previous secret. Fails if one of
-/// them is shorter than 32 bytes or is a published example.
+/// the secrets is shorter than 32 bytes or is a published example.
 pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
     let current = DeploymentSecret::new(strong("GATELET_SECRET", current)?);
     match variable("GATELET_SECRET_PREVIOUS") {
@@ -196,8 +196,8 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
 }
 
 /// The contacts for reporting vulnerabilities (`GATELET_SECURITY_CONTACT` and
-/// `GATELET_SECURITY_EXPIRES`); `None` if neither variable is set. Fails if only one variable is
-/// set, or if one of them is malformed.
+/// `GATELET_SECURITY_EXPIRES`); `None` if neither variable is set. Fails if only one of the
+/// variables is set, or if one is malformed.
 pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
     const CONTACT: &str = "GATELET_SECURITY_CONTACT";
     const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";

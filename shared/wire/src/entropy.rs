@@ -12,8 +12,8 @@ use uuid::Uuid;
 /// be read aloud and typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1). They do not include
-/// vowels, so that a code does not spell a word, or digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). These letters do not
+/// include vowels, so that a code does not spell a word, or digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 /// Converts each byte to a character of lower-case Crockford base32, using the lowest five bits of

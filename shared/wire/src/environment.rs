@@ -57,7 +57,7 @@ pub enum Error {
     InvalidLimit(String),
 }
 
-/// Reads a variable; `None` if it is absent, empty or not UTF-8.
+/// Reads a variable; `None` if the variable is absent, empty or not UTF-8.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 const MAX_REPORTED: usize = 50;
 /// The maximum length of the reported problems with their paths, in bytes, not counting the names
 /// of a request's parts, such as `body`. The first problem is reported even if it is longer than
-/// that.
+/// this maximum.
 const MAX_BYTES: usize = 4096;
 /// The maximum length of a field's name in a path, in characters. The sender of a request chooses
 /// the names of unknown fields.
@@ -26,8 +26,8 @@ const MAX_NAME: usize = 64;
 pub struct Problem {
     /// The path of the value, such as `body.config.domains[0].domain`.
     pub path: String,
-    /// What is wrong with the value, such as `is required`; it completes a sentence that begins
-    /// with the path.
+    /// What is wrong with the value, such as `is required`. The text completes a sentence that
+    /// begins with the path.
     pub problem: String,
 }
 
@@ -49,7 +49,7 @@ impl Problems {
         Self::default().with(|| Problem { path: path.to_owned(), problem: message.to_string() })
     }
 
-    /// These problems and another one, which is built only if it may be reported.
+    /// These problems and another problem, which is built only if it may be reported.
     fn with(mut self, problem: impl FnOnce() -> Problem) -> Self {
         if self.is_full() {
             self.others += 1;
@@ -123,7 +123,7 @@ pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location:
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
 
-/// Implements `Deserr` for a type that a function makes from a simpler one. The function's error
+/// Implements `Deserr` for a type that a function creates from a simpler type. The function's error
 /// completes a sentence that begins with the path of the value.
 #[macro_export]
 macro_rules! deserr_from {

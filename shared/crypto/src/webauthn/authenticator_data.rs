@@ -1,5 +1,6 @@
 //! Authenticator data (Web Authentication Level 3, §6.1): an authenticator's signed statement about
-//! the site, the user and the credential. In a registration, an attestation object contains it.
+//! the site, the user and the credential. In a registration, the authenticator data is part of an
+//! attestation object.
 
 use ciborium::Value;
 use ring::digest::{SHA256, digest};

@@ -28,7 +28,7 @@ impl Ceremony {
 /// Client data, checked for the expected ceremony and challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientData {
-    /// The origin of the page; the caller must check it.
+    /// The origin of the page, which the caller must check.
     pub origin: String,
 }
 

@@ -1,5 +1,5 @@
-//! Public keys of passkeys, as authenticators send them: `COSE_Key` (RFC 9052 §7, RFC 9053 §7, RFC
-//! 8230 §4) of the algorithms offered in options.
+//! Public keys of passkeys, in the form in which authenticators send them: `COSE_Key` (RFC 9052 §7,
+//! RFC 9053 §7, RFC 8230 §4) of the algorithms offered in options.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

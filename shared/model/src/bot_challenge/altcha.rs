@@ -27,7 +27,7 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
 const MAX_LEVEL: u32 = 4;
-/// The longest payload that is parsed, in bytes; real payloads take about 650.
+/// The maximum length of a payload, in bytes; real payloads take about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
 /// core of a laptop. The widget is faster, because it uses several cores.
@@ -78,7 +78,7 @@ pub struct Challenge {
     pub signature: String,
 }
 
-/// The signed part of a challenge. The signature covers its JSON, with the fields in this order.
+/// The signed part of a challenge. The signature covers the JSON of these fields, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {

@@ -35,7 +35,7 @@ pub enum ChallengeProvider {
     Altcha,
 }
 
-/// When an operation requires a challenge of clients; servers never need one.
+/// When clients need a challenge for an operation; servers never need one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
@@ -72,7 +72,7 @@ pub enum GuardedOperation {
 
 impl GuardedOperation {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
-    /// names for the first three and has none for the last.
+    /// names for the first three operations, and does not have a name for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
@@ -99,8 +99,8 @@ pub struct BotChallenge {
     pub send_sign_in_code: Policy,
     /// When starting an OAuth flow requires a challenge.
     pub oauth: Policy,
-    /// The usual number of requests per hour for the whole project, counted once for OAuth flows
-    /// and once for the other guarded operations.
+    /// The usual number of requests per hour for the entire project, counted separately for OAuth
+    /// flows and for all other guarded operations.
     pub usual_requests_per_hour: u32,
 }
 
@@ -149,8 +149,8 @@ impl BotChallenge {
 }
 
 impl Turnstile {
-    /// The owner for sealing a Turnstile secret key. A sealed key that is copied to another project
-    /// or site key cannot be opened.
+    /// The owner under which a Turnstile secret key is sealed. A sealed key that is copied to
+    /// another project or site key cannot be opened.
     pub fn secret_owner(project: &str, site_key: &str) -> String {
         format!("{project}/bot challenge {site_key}")
     }
@@ -181,7 +181,7 @@ impl BotChallengeView {
     }
 }
 
-/// The settings as an administrator sends them; absent fields keep their values.
+/// The settings in a request of an administrator; absent fields keep their values.
 #[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]

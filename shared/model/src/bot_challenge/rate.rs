@@ -1,8 +1,9 @@
-//! Usual rates; above them, a bot challenge may be required.
+//! Usual rates, above which a bot challenge may be required.
 //!
-//! Requests are counted in sliding windows, as for rate limits: by the client's IP address, by its
-//! network and by project. So a flood is detected even if it spans two windows. Refused requests
-//! and requests with a solved challenge also count, so the flood stays detected until it ends.
+//! Requests are counted in sliding windows, as for rate limits, for the client's IP address, for
+//! its network and for the project. So a flood is detected even if it spans two windows. Refused
+//! requests and requests with a solved challenge also count, so the flood stays detected until it
+//! ends.
 //!
 //! A project's OAuth flows are counted separately from its other guarded operations, so heavy use
 //! of one does not use up the usual rate of the other.
@@ -21,9 +22,9 @@ const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters for a request: one for its IP address, one for its network (unless their rules are
-/// off), and the project's counter for `operation`. If `operation` is `None`, both of the project's
-/// counters apply.
+/// The counters for a request: those of its IP address and its network (unless the rules for them
+/// are off), and the project's counter for `operation`. If `operation` is `None`, both of the
+/// project's counters apply.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<GuardedOperation>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
@@ -46,8 +47,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How far this request exceeds the usual rate: 0 up to the rate, 1 above it, and one more for
-    /// each doubling.
+    /// How far this request exceeds the usual rate: 0 up to the rate, 1 above the rate, and one
+    /// more for each further doubling.
     pub fn excess(&self) -> u32 {
         let with_this = self.counter.estimate(self.before, self.counted).saturating_add(1);
         let quota = self.counter.quota();

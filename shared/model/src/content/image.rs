@@ -95,8 +95,8 @@ impl FromStr for ImageName {
             let format = Format::ALL.into_iter().find(|format| format.extension() == extension)?;
             Some(Self { digest: Digest::parse(digest)?, width: width.parse().ok()?, height: height.parse().ok()?, format })
         };
-        // Each image has exactly one name, so other spellings of the numbers, such as `01`, are
-        // refused.
+        // Each image has exactly one name, so alternative spellings of the numbers, such as `01`,
+        // are refused.
         parsed().filter(|name| name.to_string() == text).ok_or(ImageNameError)
     }
 }

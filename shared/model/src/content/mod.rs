@@ -258,7 +258,7 @@ pub struct Content {
     /// The Markdown texts of posts by slug. A post without an entry does not have a text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
-    /// The images in link previews: each page's path with the path of its image.
+    /// The images in link previews: for each page, the path of the page and the path of its image.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<String, String>,
     /// The names of all images used in texts and pages.

@@ -32,7 +32,7 @@ impl SearchHit {
     }
 }
 
-/// The words of a folded text, except those of a single character.
+/// The words of a folded text that have at least two characters.
 fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1)
 }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::content::{App, BlogPost};
 
-    /// Two apps and, for each of these titles, a post.
+    /// Two apps, and one post for each of these titles.
     fn content(titles: &[String]) -> Content {
         let app = |name: &str| App {
             id: name.to_owned(),

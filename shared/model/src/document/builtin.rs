@@ -38,8 +38,8 @@ pub enum Builtin {
     SignInInvitation,
     /// A report of a sign-in from a place that is new for the account.
     NewSignIn,
-    /// A message to the owner of an address that an account created with it by someone else is now
-    /// theirs.
+    /// A message to the owner of an address: someone else created an account with the address, and
+    /// the account is now the owner's.
     AccountClaimed,
     /// A report that the account's password was disabled after too many wrong attempts.
     PasswordClosed,

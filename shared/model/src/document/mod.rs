@@ -1,8 +1,8 @@
 //! Email documents of a project: templates, themes and drafts.
 //!
 //! The emails that the service itself sends are templates with fixed ids, and the default theme has
-//! a fixed id too. A document that a project writes under the id of a built-in one overrides it;
-//! deleting the project's document restores the default.
+//! a fixed id too. A document that a project writes under the id of a built-in document overrides
+//! the built-in one. Deleting the project's document restores the default.
 
 pub mod builtin;
 pub mod theme;
@@ -22,7 +22,7 @@ use crate::email::category::Category;
 use crate::text::line;
 
 /// The maximum number of templates in a project; the same maximum applies to themes and to drafts.
-/// Documents that override a built-in one do not count.
+/// Documents that override a built-in document do not count.
 pub const MAX_DOCUMENTS: usize = 200;
 
 /// The kind of a document. Ids are unique within a kind.
@@ -98,7 +98,7 @@ pub struct Name(pub(crate) String);
 
 wire::deserr_from!(Name, String, |text| line::check(&text, line::NAME).map(|()| Self(text)));
 
-/// MiniJinja source in HTML, or in MJML if its first element is `<mjml>`.
+/// MiniJinja source in HTML or, if its first element is `<mjml>`, in MJML.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);

@@ -22,7 +22,8 @@ pub const PROBLEM: &str = "looks like TSX (it has an import or export declaratio
 
 /// A name, which may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module. It has no blanks, unlike many quoted phrases in prose.
+/// The name of a module. A module's name does not contain blanks, unlike many quoted phrases in
+/// prose.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
 /// A list in braces that is not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
@@ -33,7 +34,7 @@ const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
     let module = format!(r"{STRING}{END}");
-    // Without a semicolon, only component names count: any other word could be the end of a
+    // Without a semicolon, only component names count, because any other word could be the end of a
     // sentence.
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
@@ -112,7 +113,7 @@ fn without_spans(source: &str) -> String {
                 kept = start + open.len() + length + close.len();
                 at = kept;
             }
-            // If this one is not closed, later openings of this kind are not closed either.
+            // If this opening is not closed, later openings of this kind are not closed either.
             None => drop(spans.remove(position)),
         }
     }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 
-/// An address whose domain may be any host name, including a single label or a name under a
+/// An address whose domain may be any host name, including a single label, or a name below a
 /// top-level domain that is not public.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]

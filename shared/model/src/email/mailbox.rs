@@ -1,4 +1,4 @@
-//! Which addresses reach the same mailbox; the limits on emails count them together. Mail providers
+//! Mailboxes: which addresses belong to the same one, for the limits on emails. Mail providers
 //! ignore parts of an address, so a single person can have any number of addresses with a provider.
 //! The table below lists what each provider ignores, according to the provider's help pages.
 
@@ -16,7 +16,7 @@ struct Provider {
 }
 
 /// Providers open to everyone. Many recipients at one of the provider's domains are normal, so the
-/// limit per domain does not apply.
+/// limit per domain does not apply to these domains.
 const PROVIDERS: &[Provider] = &[
     Provider { domains: &["gmail.com", "googlemail.com"], is_one: true, tag: None, ignored: &['.'] },
     Provider { domains: &["proton.me", "protonmail.com", "protonmail.ch", "pm.me"], is_one: true, tag: None, ignored: &['.', '-', '_'] },
@@ -211,8 +211,8 @@ const PROVIDERS: &[Provider] = &[
         tag: None,
         ignored: &[],
     },
-    // Forwarding services. Each address is an alias, and only the service knows the person behind
-    // it. Apple's are at privaterelay.appleid.com.
+    // Forwarding services. Each address is an alias, and only the service knows who uses it.
+    // Apple's are at privaterelay.appleid.com.
     Provider {
         domains: &["appleid.com", "duck.com", "mozmail.com", "passmail.net", "simplelogin.com"],
         is_one: false,
@@ -258,8 +258,8 @@ pub(super) fn name(local: &str, domain: &str) -> String {
     format!("{}@{domain}", local.replace(*ignored, ""))
 }
 
-/// The registered domain of an address: one label and a public suffix (publicsuffix.org), such as
-/// `co.uk`. `None` if mailboxes at the domain are open to everyone.
+/// The registered domain of an address, such as `example.co.uk`: one label and a public suffix
+/// (publicsuffix.org). `None` if mailboxes at the domain are open to everyone.
 pub(super) fn organisation(domain: &str) -> Option<String> {
     let registered = psl::domain_str(domain).unwrap_or(domain);
     provider(registered).is_none().then(|| registered.to_owned())

@@ -1,4 +1,4 @@
-//! Email addresses: which ones are accepted, and their normal form for storage and comparison.
+//! Email addresses: which addresses are accepted, and their normal form for storage and comparison.
 
 pub mod any;
 pub mod category;
@@ -22,7 +22,7 @@ pub struct Email(String);
 #[error("must be an email address")]
 pub struct EmailRefusal;
 
-/// The longest accepted address, in characters, both as written and in its normal form.
+/// The maximum length of an address, in characters, both as written and in its normal form.
 const MAX_LENGTH: usize = 256;
 /// The longest host name, in characters: 255 octets in the encoding of RFC 1035 §2.3.4.
 const MAX_DOMAIN: usize = 253;
@@ -42,8 +42,8 @@ impl Email {
         joined(local, &domain).ok_or(EmailRefusal)
     }
 
-    /// Whether the domain can exist on the public internet. If it cannot, a server set the address
-    /// ([`AnyEmail`](any::AnyEmail)).
+    /// Whether the domain can exist on the public internet. If the domain cannot exist there, a
+    /// server set the address ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
@@ -160,7 +160,8 @@ mod tests {
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // Nobody owns a public suffix, and nobody can register a domain under an unknown one.
+            // Nobody owns a public suffix, and nobody can register a domain under an unknown
+            // suffix.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn an_invalid_address_is_rejected() {
         let long = format!("{}@example.com", "a".repeat(250));
-        // The address has 87 characters; its domain alone has 319 in the ASCII form.
+        // The address has 87 characters; in the ASCII form, the domain alone has 319.
         let long_in_ascii = format!("a@{}example", "ü.".repeat(39));
         let wrong = [
             "",

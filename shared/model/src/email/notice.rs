@@ -35,7 +35,7 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A password was set in an account without one, but not with an emailed code.
+    /// A password was set in an account without a password, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
@@ -49,7 +49,7 @@ pub enum Kind {
     AddressVerified,
     /// The user can no longer sign in with an address.
     AddressRemoved,
-    /// An address became the primary one.
+    /// An address became the primary address.
     AddressMadePrimary,
     /// Sign-in by emailed codes and links was enabled again.
     EmailCodesEnabled,
@@ -61,13 +61,13 @@ pub enum Kind {
     OneAuthenticatorRemoved,
     /// The last authenticator app was removed, which switches the second factor off.
     AuthenticatorRemoved,
-    /// A set of recovery codes was created; it replaces any earlier set.
+    /// A set of recovery codes was created, which replaces any earlier set.
     RecoveryCodesCreated,
     /// A recovery code was used in place of a code from the authenticator app.
     RecoveryCodeUsed,
-    /// An account at a provider was linked, or the user can now sign in with a linked one.
+    /// An account at a provider was linked, or the user can now sign in with a linked account.
     ProviderLinked,
-    /// An account at a provider was unlinked, or the user can no longer sign in with it.
+    /// An account at a provider was unlinked, or the user can no longer sign in with the account.
     ProviderUnlinked,
     /// An API key was created.
     ApiKeyCreated,
@@ -84,8 +84,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind by which the account counts notices. Kinds that earlier versions do not know must
-    /// not be stored in the account, because those versions could not read the account.
+    /// The kind of notice that is counted in the account for a notice of this kind. Kinds that
+    /// earlier versions do not know must not be stored in the account, because those versions could
+    /// not read the account.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,

@@ -10,7 +10,7 @@ use crate::limit::rate::Rate;
 use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
-/// The counter of one subject in one window.
+/// The counter of a subject in a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     rule: Rule,
@@ -125,7 +125,8 @@ impl fmt::Display for Counter {
     }
 }
 
-/// How many milliseconds a subject's windows begin before those counted from the Unix epoch.
+/// How many milliseconds the windows of a subject begin before the windows counted from the Unix
+/// epoch.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
     let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));

@@ -1,4 +1,4 @@
-//! The rate limit of an operation, named by its route.
+//! The rate limit of an operation, which the operation's route names.
 
 use strum::IntoStaticStr;
 
@@ -41,7 +41,7 @@ pub enum Limit {
     WebhookReplay,
     /// Operations that lock someone out: signing out, ending sessions, changing the password,
     /// removing credentials, and revoking API keys. The limit of these operations is counted by
-    /// session, so that an intruder cannot use it up for the user.
+    /// session, so that an intruder cannot use up the limit of the user.
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
@@ -49,7 +49,8 @@ pub enum Limit {
     /// limit.
     Picture,
     /// Reads by clients, in operations without another limit. A request is counted after its reads,
-    /// in the memory of the process, and only if it has read a lot. Few requests do, so for most
+    /// in the memory of the process, and only if it has read at least
+    /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ) bytes. Few requests do, so for most
     /// requests the limit does not cost anything. Once the limit is exceeded, the next request is
     /// refused.
     Read,

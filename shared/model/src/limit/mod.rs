@@ -29,6 +29,6 @@ pub use rate::{Rate, RateError};
 pub use rule::Rule;
 pub use subject::Subject;
 
-/// The number of bytes that count as one read when a client reads them from the table
-/// ([`Limit::Read`]); smaller reads do not count.
+/// The number of bytes read from the table by a client that count as one read ([`Limit::Read`]);
+/// smaller reads do not count.
 pub const BYTES_PER_READ: usize = 16 * 1024;

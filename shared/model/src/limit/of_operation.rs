@@ -113,7 +113,7 @@ pub enum SubjectKind {
     Address,
     /// The network of the IP address: IPv4 /24 or IPv6 /48.
     Network,
-    /// The whole project: all its requests count together.
+    /// The entire project: all requests of a project count together.
     Project,
     /// The secret API key in the request, which belongs to a user or team. Requests without a key,
     /// or with a public key, are not counted.

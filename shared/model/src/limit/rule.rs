@@ -8,7 +8,7 @@ use crate::limit::rate::Rate;
 /// for operators. Comments contain the details that matter only to the code.
 macro_rules! rules {
     ($($variant:ident = $name:literal, $limit:ident, $quota:literal in $seconds:literal, $summary:literal;)+) => {
-        /// One of the rules that a deployment counts requests by.
+        /// A rule by which a deployment counts requests.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Rule {
             $(#[doc = $summary] $variant,)+

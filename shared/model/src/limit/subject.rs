@@ -71,7 +71,8 @@ impl Subject {
         Self(id.to_string())
     }
 
-    /// A key, token, code or link. All requests with the same one count together.
+    /// A key, token, code or link. All requests with the same key, token, code or link count
+    /// together.
     pub fn secret(secret: &SecretString) -> Self {
         Self::digest(&Digest::of(secret.expose_secret()))
     }
@@ -82,7 +83,7 @@ impl Subject {
     }
 
     /// Guesses at a secret of a known user: either the current password, in a password change or a
-    /// reauthentication, or a code of the second factor. Unlike a digest, the subject contains a
+    /// reauthentication, or a code of the second factor. Unlike a digest, this subject contains a
     /// colon, so it cannot collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))

@@ -4,9 +4,9 @@
 //! team.
 //!
 //! These counts are enough to compute how many different users or teams of a [`Kind`] were active
-//! in a window of at most [`WINDOW`] days. Only on the user's first active day in the window does
-//! the gap extend to a day before the window, unless the user signed up on that first day
-//! ([`Gap::New`]). So [`distinct`] sums up the counts with such gaps and with [`Gap::New`].
+//! in a window of at most [`WINDOW`] days. The gap extends to a day before the window only on the
+//! user's first active day in the window, unless the user signed up on that day ([`Gap::New`]). So
+//! [`distinct`] sums up the counts with such gaps, and the counts of [`Gap::New`].
 
 use std::collections::BTreeMap;
 

@@ -49,7 +49,7 @@ impl Tally {
         tally
     }
 
-    /// The effect of a change to a user; `None` if the user does not exist.
+    /// The effect of a change to a user; `None` stands for a user who does not exist.
     pub fn change(before: Option<&User>, after: Option<&User>) -> Self {
         let mut tally = after.map(Self::of).unwrap_or_default();
         tally.merge(&before.map(Self::of).unwrap_or_default(), -1);

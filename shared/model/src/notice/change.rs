@@ -86,8 +86,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// API keys that were created, or revoked because they were found in public. Other revocations are
-/// not reported.
+/// API keys that were created, or revoked because they were found in public. Revocations for other
+/// reasons are not reported.
 fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
         None => Some(Kind::ApiKeyCreated),
@@ -132,7 +132,7 @@ fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {
         Some(old) if old == new => None,
-        // A new set is complete, so a set with fewer codes means that one was used.
+        // A new set is complete, so a set with fewer codes means that a code was used.
         Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
         _ => Some(Change::of(Kind::RecoveryCodesCreated)),
     }

@@ -4,28 +4,29 @@
 //! The person behind a change may control the session and a newly added address. So notices go to
 //! the addresses from before the change, and the link can restore a [`Snapshot`] of the account
 //! from that time. The link must not become a weapon: once an intruder's address is verified, the
-//! intruder receives notices too. These rules decide who may undo what:
+//! intruder receives notices too. These rules decide who can undo which changes:
 //!
 //! 1. **Seniority.** A link that restores the account goes only to the address verified first in
-//!    the account and to any others verified at the same time. If no address is verified, it goes
-//!    to the only recipient. All other recipients get a link that locks intruders out: it ends
-//!    sessions and codes, and removes the password and the recovery codes. This second kind of link
-//!    works only while its address is still verified in the account: anyone who reads the emails to
-//!    a verified address could reset the password anyway. So an intruder whose address has been
-//!    removed cannot return through an earlier notice.
+//!    the account and to any others verified at the same time. If no address is verified, such a
+//!    link goes to the only recipient. All other recipients get a link that locks intruders out: it
+//!    ends sessions and codes, and removes the password and the recovery codes. This second kind of
+//!    link works only while the address to which it was sent is still verified in the account.
+//!    Anyone who reads the emails to a verified address could reset the password anyway. So an
+//!    intruder whose address has been removed cannot return through an earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
 //!    that restores the account invalidates the links of its notice and of all later notices. The
-//!    links of earlier notices still work, because they restore an earlier state. So nothing that
-//!    an intruder does after the first change can invalidate the first notice.
+//!    links of earlier notices still work, because they restore an earlier state. So an intruder
+//!    cannot invalidate the first notice by anything done after the first change.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
 //!    reset through an address that is already verified does not invalidate links; otherwise, an
 //!    intruder could invalidate the owner's links with a reset.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
-//!    the address that the link was sent to, if the other account never verified it. So nobody can
-//!    remove an address and prevent its return by signing up with it. Such an address is restored
-//!    as unverified, because the other account's user may be the one who reads its emails.
+//!    the address to which the link was sent, if the other account never verified that address. So
+//!    nobody can remove an address and prevent its return by signing up with the address. The
+//!    address is then restored as unverified, because the other account's user may be the one who
+//!    reads the emails to the address.
 //! 5. **Released by its recipient.** An address that its recipient removed from the account is
 //!    restored only by a link sent to that address.
 //!
@@ -65,7 +66,8 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Recipient {
     /// The address.
     pub email: Email,
-    /// Whether the link in the notice restores the account; otherwise, it only locks intruders out.
+    /// Whether the link in the notice restores the account; otherwise, the link only locks
+    /// intruders out.
     pub may_undo: bool,
 }
 
@@ -123,8 +125,8 @@ pub struct LostCredentials {
 pub struct Refusal;
 
 impl Snapshot {
-    /// The snapshot without the addresses that the change made usable, meaning verified or usable
-    /// for signing in: they were neither before the change, and are at least one of the two in
+    /// The snapshot without the addresses that the change made usable. Such addresses were neither
+    /// verified nor usable for signing in before the change, and are at least one of the two in
     /// `after`. The addresses that are left out count as part of the change, no matter when they
     /// were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
@@ -142,8 +144,8 @@ impl Snapshot {
 impl User {
     /// The recipients of a notice about a change to this user or about a new sign-in: at most
     /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
-    /// the primary one. Only one unverified address is notified, because it may belong to a
-    /// stranger.
+    /// the primary one. Only one unverified address is notified, because an unverified address may
+    /// belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -156,10 +158,10 @@ impl User {
         verified.into_iter().take(MAX_RECIPIENTS).map(recipient).collect()
     }
 
-    /// Records which addresses became verified since `before`; they are junior to addresses that
-    /// were verified before. The account's first address is not recorded, nor is an address
-    /// verified from the start: the first address remains the most senior, no matter when it is
-    /// verified. Addresses that are no longer verified are forgotten.
+    /// Records which addresses became verified since `before`; these addresses are junior to
+    /// addresses that were verified before. The account's first address is not recorded, nor is an
+    /// address verified from the start: the first address remains the most senior, no matter when
+    /// it is verified. Addresses that are no longer verified are forgotten.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
         // New addresses get a later time than all addresses verified before them, even if the clock
@@ -202,7 +204,7 @@ impl User {
     }
 
     /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
-    /// with the credentials in `taken`. A link without a snapshot does not restore anything: it
+    /// with the credentials in `taken`. A link without a snapshot does not restore anything, and
     /// only locks intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &LostCredentials) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
@@ -302,8 +304,8 @@ impl User {
     }
 
     /// Gives up this account's claim to an address whose ownership was never proved in the account,
-    /// in favor of the person who receives emails at that address. Returns whether there was such a
-    /// claim.
+    /// in favor of the person who receives emails at that address. Returns whether the account had
+    /// such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

@@ -17,9 +17,9 @@ use crate::session::scope::Scopes;
 
 /// The maximum number of clients of a project.
 pub const MAX_CLIENTS: usize = 1000;
-/// The longest time for which a client's old secret stays valid along with the new one: a week.
+/// The maximum time for which a client's old secret stays valid along with the new one: a week.
 pub const MAX_SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// The prefix of a secret, by which scanners of source code recognize it.
+/// The prefix of a secret, by which scanners of source code recognize secrets.
 const SECRET_PREFIX: &str = "ocs_";
 
 /// Whether a client can keep a secret (RFC 6749 §2.1).
@@ -70,7 +70,8 @@ pub struct OauthClient {
     pub tos_uri: Option<String>,
     /// Whether the client can keep a secret.
     pub client_type: ClientType,
-    /// Whether the client belongs to the project itself, in which case its users need not consent.
+    /// Whether the client belongs to the project itself; if so, the client's users need not
+    /// consent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_first_party: bool,
     /// Whether the client may omit PKCE if it sends a `nonce`.
@@ -96,7 +97,7 @@ pub struct OauthClient {
     /// The secrets, newest first; empty for a public client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<ClientSecret>,
-    /// Whether the client is disabled: nobody can sign in, and its tokens are invalid.
+    /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
     /// When the client was created.
@@ -113,7 +114,7 @@ pub struct ClientSecret {
     pub digest: Digest,
     /// The last four characters, which help people recognize the secret.
     pub last_four: String,
-    /// When a replaced secret stops working; absent for the current one.
+    /// When a replaced secret stops working; absent for the current secret.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -128,7 +129,7 @@ impl ClientSecret {
 
 impl OauthClient {
     /// Whether `secret` is one of the client's valid secrets. The duration does not depend on which
-    /// secret matches, or on how many characters of it are right.
+    /// secret matches, or on how many characters of `secret` are right.
     pub fn has_secret(&self, secret: &SecretString, now: Timestamp) -> bool {
         let digest = Digest::of(secret.expose_secret());
         let found = self.secrets.iter().fold(Choice::from(0), |found, known| {

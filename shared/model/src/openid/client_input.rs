@@ -53,7 +53,7 @@ pub struct ClientInput {
     /// consent, and the API accepts the client's access tokens. Default: `false`.
     pub is_first_party: Option<bool>,
     /// Whether a confidential client may omit PKCE if it sends a `nonce`. Without PKCE, anyone who
-    /// steals a code can have the client redeem it. Default: `false`.
+    /// steals a code can have the client redeem the code. Default: `false`.
     pub pkce_optional: Option<bool>,
     /// Where users may return: at most 50 https URLs, http URLs of localhost, or URIs with a
     /// private scheme such as `com.example.app:/callback`. The URIs are compared character by
@@ -76,8 +76,8 @@ pub struct ClientInput {
     pub allowed_team_ids: Change<Vec<TeamId>>,
     /// Only users who have this permission in the project may sign in. `null` for every user.
     pub allowed_permission_id: Change<PermissionId>,
-    /// Whether the client is disabled: nobody can sign in, and its tokens are invalid. Default:
-    /// `false`.
+    /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
+    /// Default: `false`.
     pub is_disabled: Option<bool>,
 }
 
@@ -231,7 +231,8 @@ pub struct ClientView {
     policy_uri: Option<String>,
     /// The client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project itself, in which case its users need not consent.
+    /// Whether the client belongs to the project itself; if so, the client's users need not
+    /// consent.
     is_first_party: bool,
     /// Whether the client may omit PKCE if it sends a `nonce`.
     pkce_optional: bool,
@@ -269,7 +270,7 @@ pub struct SecretView {
     /// The last four characters.
     last_four: String,
     /// When a replaced secret stops working, in milliseconds since the Unix epoch; `null` for the
-    /// current one.
+    /// current secret.
     expires_at_millis: Option<i64>,
 }
 

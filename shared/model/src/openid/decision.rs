@@ -14,7 +14,7 @@ use crate::session::{Amr, Session};
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// How long a user who has signed in for a request may take to complete it, regardless of
+/// How long a user who has signed in for a request may take to complete the request, regardless of
 /// `max_age`.
 const AGE_GRACE: SignedDuration = SignedDuration::from_mins(5);
 /// The reason given to the client if a user may not sign in. The reason is not more specific,
@@ -64,8 +64,8 @@ pub enum Step {
     Complete,
 }
 
-/// The next step of the request, or why it is refused. With `prompt=none`, a step that needs a page
-/// is a refusal.
+/// The next step of the request, or the reason why the request is refused. With `prompt=none`, a
+/// step that needs a page is a refusal.
 pub fn next(
     request: &AuthorizationRequest,
     client: &OauthClient,

@@ -25,8 +25,8 @@ pub struct OauthGrant {
     /// The user's `owner_epoch` at the time of consent: after the account has changed hands, the
     /// new owner is asked to consent again.
     pub owner_epoch: u64,
-    /// Distinguishes the grant from an earlier one to the same client that the user ended, so that
-    /// the sessions of the earlier grant stay invalid.
+    /// Distinguishes the grant from an earlier grant to the same client that the user ended, so
+    /// that the sessions of the earlier grant stay invalid.
     pub serial: Uuid,
     /// When the user first consented.
     pub created_at: Timestamp,
@@ -35,16 +35,16 @@ pub struct OauthGrant {
 }
 
 impl OauthGrant {
-    /// The id of all grants to this client. It is derived from the client's id, so a user's grant
-    /// is found without an index.
+    /// The id of all grants to this client. The id is derived from the client's id, so a user's
+    /// grant is found without an index.
     pub fn id(client: OauthClientId) -> OauthGrantId {
         let digest = Digest::of(&format!("grant {client}"));
         let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
         uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid().into()
     }
 
-    /// The grant after the user has consented: it adds the new scopes to those of an earlier grant,
-    /// unless another owner of the account gave that grant.
+    /// The grant after the user has consented. The new scopes are added to those of an earlier
+    /// grant, unless another owner of the account gave that grant.
     pub fn with(earlier: Option<&Self>, new: &NewGrant<'_>, now: Timestamp) -> Self {
         let earlier = earlier.filter(|grant| grant.is_of(new.user));
         Self {

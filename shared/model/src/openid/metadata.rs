@@ -48,7 +48,7 @@ pub struct IssuerMetadata {
     /// The `iss` of access tokens of users without restrictions.
     #[schema(example = "https://auth.example.com/api/v1/projects/6fbbf22e-f4b2-4c6e-95a1-beab6fa41063")]
     pub issuer: String,
-    /// The URL of the public keys that verify these tokens (RFC 7517).
+    /// The URL of the public keys that verify the project's tokens (RFC 7517).
     pub jwks_uri: String,
     /// The URL to which clients send users to sign in (RFC 6749 §3.1). Absent for the project
     /// `internal`, whose users sign in to the console.

@@ -17,14 +17,14 @@ pub const MAX_QUERY: usize = 8 * 1024;
 /// The maximum length of `state` and of `nonce`, in bytes.
 const MAX_VALUE: usize = 2048;
 
-/// The parameters of a request as they were sent.
+/// The parameters of a request, in the form in which they were sent.
 #[derive(Debug, Clone)]
 pub struct Parameters(Vec<(String, String)>);
 
 /// A request to sign a user out (RP-Initiated Logout 1.0 §2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogoutRequest {
-    /// An ID token that was issued to the client, perhaps long ago.
+    /// An ID token that was issued to the client, possibly long ago.
     pub id_token_hint: Option<String>,
     /// The client.
     pub client_id: Option<OauthClientId>,
@@ -72,7 +72,8 @@ impl Parameters {
     }
 
     /// The name of the pushed request, if the client sent `request_uri` instead of parameters.
-    /// `None` if there is no `request_uri`, or if it cannot belong to a pushed request.
+    /// `None` if there is no `request_uri`, or if the `request_uri` cannot belong to a pushed
+    /// request.
     pub fn pushed(&self) -> Result<Option<RequestName>, Refusal> {
         Ok(self.one("request_uri")?.and_then(RequestName::from_urn))
     }
@@ -106,7 +107,7 @@ impl Parameters {
     }
 
     /// Where the answer goes. Until the redirect URI is checked, errors must not be sent to it,
-    /// because it may be an attacker's.
+    /// because it may belong to an attacker.
     pub fn return_path(&self, client: &OauthClient) -> Result<ReturnPath, Refusal> {
         let redirect_uri = match (self.one("redirect_uri")?, client.redirect_uris.as_slice()) {
             (Some(given), _) if client.may_return_to(given) => given,
@@ -114,8 +115,8 @@ impl Parameters {
             (None, [only]) if !self.asks_for_openid() => only,
             (None, _) => return Err(Refusal::invalid("redirect_uri is missing")),
         };
-        // From here on, the redirect URI is known to be the client's, even if other parameters are
-        // wrong.
+        // From here on, the redirect URI is known to belong to the client, even if other parameters
+        // are wrong.
         let state = self.one("state").ok().flatten().filter(|state| state.len() <= MAX_VALUE).map(str::to_owned);
         let response_mode = self.one("response_mode").ok().flatten().and_then(|mode| mode.parse().ok()).unwrap_or_default();
         Ok(ReturnPath { redirect_uri: redirect_uri.to_owned(), state, response_mode })

@@ -132,8 +132,8 @@ pub struct ReturnPath {
 /// A response for the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Redirection {
-    /// The URL to which the browser is sent; with `form_fields`, the URL to which it posts the
-    /// form.
+    /// The URL to which the browser is sent; with `form_fields`, the URL to which the browser posts
+    /// the form.
     #[schema(example = "https://notes.example.com/callback?code=…&state=…&iss=…")]
     pub url: String,
     /// The fields of the form to post, for `response_mode=form_post`; `null` otherwise.
@@ -166,7 +166,7 @@ impl ReturnPath {
     }
 }
 
-/// A request that has been checked.
+/// An authorization request that has been checked.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorizationRequest {
@@ -199,7 +199,7 @@ pub struct AuthorizationRequest {
 }
 
 /// The name of a stored request: the client's id as 32 hexadecimal digits, then 26 random
-/// characters. The id lets the request and the client be read in one round trip.
+/// characters. The id in the name lets the request and the client be read in one round trip.
 #[derive(Debug, Clone)]
 pub struct RequestName {
     text: SecretString,
@@ -266,7 +266,7 @@ impl AuthorizationRequest {
         redirect_uri::check(&self.back.redirect_uri).is_ok_and(redirect_uri::Kind::proves_client)
     }
 
-    /// The origin of the redirect URI, or its scheme for native apps, as a source in a content
+    /// The origin of the redirect URI or, for native apps, its scheme, as a source in a content
     /// security policy.
     pub fn form_target(&self) -> String {
         let url = Url::parse(&self.back.redirect_uri).ok();

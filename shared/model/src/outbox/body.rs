@@ -1,6 +1,6 @@
 //! The bodies of an email, which are stored in a separate item. Bodies are stored from rendering
-//! until a day after the email was sent, skipped or given up, or until it has waited too long.
-//! Until then, administrators can see the bodies. The rest of the entry is kept.
+//! until a day after the email was sent, skipped or given up, or until the email has waited too
+//! long. Until then, administrators can see the bodies. The rest of the entry is kept.
 //!
 //! The bodies are most of an email's data, and each change to an entry is charged for the entire
 //! entry, both in the table and in the index of the list. So the bodies are written only once, at
@@ -22,13 +22,13 @@ use crate::outbox::{OutboxEntry, RenderedEmail, Stage};
 
 /// How long the bodies are kept after an email was sent, skipped or given up.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// How long after its due time an email without codes can be sent from its stored bodies; later,
-/// they must be rendered again. Bodies of a worker that lost its claim to another worker are not
-/// referenced, but are kept just as long.
+/// How long an email without codes can be sent from its stored bodies, counted from the time when
+/// the email is due. Later, the bodies must be rendered again. Bodies that belong to a worker that
+/// lost its claim to another worker are not referenced, but are kept just as long.
 pub const MAX_WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The placeholder for the code of the unsubscribe link. It consists of characters from the private
-/// use area, so texts do not contain it by accident.
+/// The placeholder for the code of the unsubscribe link. The placeholder consists of characters
+/// from the private use area, so texts do not contain it by accident.
 const UNSUBSCRIBE_CODE: &str = "\u{e000}unsubscribe\u{e001}";
 
 /// The bodies of an email, stored in a separate item from its entry.
@@ -96,7 +96,7 @@ impl RenderedEmail {
 }
 
 impl OutboxEntry {
-    /// When the email was sent, skipped or given up; `None` if the email is still to be sent.
+    /// When the email was sent, skipped or given up; `None` if the email has not been sent yet.
     pub fn ended_at(&self) -> Option<Timestamp> {
         match self.stage {
             Stage::Sent { at, .. } | Stage::Skipped { at, .. } | Stage::ServerError { at, .. } => Timestamp::from_millisecond(at).ok(),
@@ -167,7 +167,7 @@ impl OutboxEntry {
     }
 
     /// The change to the separate item of the bodies if an edit of the content, which resulted in
-    /// `next`, discarded them.
+    /// `next`, discarded the bodies.
     pub fn discarded_bodies(&self, next: &Self) -> Option<BodyChange> {
         let had_bodies = self.rendered.as_ref().is_some_and(|mail| mail.kept.is_some());
         (had_bodies && next.rendered.is_none()).then(|| BodyChange::Expire(after(next.updated_at, BODY_LIFE)))

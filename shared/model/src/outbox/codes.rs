@@ -8,9 +8,10 @@
 //! email in the table and the API is rendered from `variables`. The sealed codes are deleted once
 //! the email has been sent or skipped.
 //!
-//! Entries from earlier versions contain plaintext codes in their variables and in the texts
-//! rendered from them. The emails of such entries are sent unchanged. API responses mask these
-//! codes. In the table, they are masked once this version stores the entry as sent or skipped.
+//! Entries from earlier versions contain plaintext codes, both in their variables and in the texts
+//! rendered from the variables. The emails of such entries are sent unchanged. API responses mask
+//! these codes. In the table, these codes are masked once this version stores the entry as sent or
+//! skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -38,7 +39,7 @@ pub const OTP: &str = "otp";
 pub struct CodeVariable {
     /// The variable's name.
     pub name: &'static str,
-    /// The code. The code replaces the mask in the value for the recipient ([`value`]).
+    /// The code, which replaces the mask in the value for the recipient ([`value`]).
     pub code: String,
     /// The value for everyone other than the recipient.
     pub shown: String,
@@ -199,7 +200,7 @@ impl OutboxEntry {
     }
 
     /// Deletes the codes of an email that was sent or skipped. A failed email keeps its codes,
-    /// because it can be sent again after an edit.
+    /// because the email can be sent again after an edit.
     pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;

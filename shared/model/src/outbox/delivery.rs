@@ -60,7 +60,7 @@ impl DeliveryCounts {
     }
 
     /// The factor for the sending rate: 1 without bounces and complaints, lower with them, but at
-    /// least 0.1. One complaint weighs as much as 50 bounces.
+    /// least 0.1. One complaint counts as much as 50 bounces.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     fn penalty(&self) -> f64 {
         let failed = self.bounced + 50 * self.marked_as_spam;
@@ -126,7 +126,7 @@ pub struct DeliveryCapacity {
     pub penalty_factor: f64,
     /// Whether a boost is active.
     pub is_boost_active: bool,
-    /// When the active boost ends; `null` if there is none.
+    /// When the active boost ends; `null` if no boost is active.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub boost_expires_at: Option<Timestamp>,
 }

@@ -27,8 +27,8 @@ impl KeptBodies {
         self.until.is_none_or(|until| now.as_millisecond() < until)
     }
 
-    /// Whether the bodies of an email that was sent, skipped or given up expire in time: at the
-    /// earliest at `end`, when they count as erased, and at most [`SLACK`] later.
+    /// Whether the bodies of an email that was sent, skipped or given up expire in time. They must
+    /// not expire before `end`, when they count as erased, or more than [`SLACK`] after it.
     pub(crate) fn suits(self, end: Timestamp) -> bool {
         self.until.is_some_and(|until| (end.as_millisecond()..=after(end, SLACK).as_millisecond()).contains(&until))
     }

@@ -62,14 +62,14 @@ pub const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
 pub const MAX_ADDRESSES: usize = 50;
 
-/// An outbox entry, as stored in the table. Each change of its state is charged for the whole
-/// entry, twice in a transaction and again in the list. So an entry has to stay below 1 KB, and
-/// usual values are left out (`stored.rs`).
+/// An outbox entry, as stored in the table. Each change of an entry's state is charged for the size
+/// of the entire entry: twice in a transaction, and again in the list. So an entry has to stay
+/// below 1 KB, and usual values are left out (`stored.rs`).
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {
-    /// The id of the email. The entry's key contains the id, so only earlier versions also store it
-    /// as a field.
+    /// The id of the email. The entry's key contains the id, so only earlier versions also store
+    /// the id as a field.
     #[serde(default = "stored::id_of_key", skip_serializing)]
     pub id: EmailId,
     /// When the entry was created.
@@ -99,8 +99,8 @@ pub struct OutboxEntry {
     /// address other than a verified address of its user. Determined at rendering.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
-    /// How a notice is counted before it is rendered; absent once it has been counted, in other
-    /// emails, and in an entry from an earlier version.
+    /// How a notice is counted before it is rendered. Absent once the notice has been counted, in
+    /// emails other than notices, and in an entry from an earlier version.
     pub notice: Option<NoticeCount>,
     /// Whether the email was created from a draft or by an API call.
     #[serde(default, skip_serializing_if = "stored::is_usual")]
@@ -121,7 +121,7 @@ pub struct OutboxEntry {
     /// the last of consecutive temporary refusals ([`SendError::NOT_NOW`]) are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<SendError>,
-    /// When the next attempt is due, if the last one failed and may be repeated.
+    /// When the next attempt is due, if the last attempt failed and may be repeated.
     pub next_retry_at: Option<Timestamp>,
 }
 
@@ -176,7 +176,7 @@ impl Recipients {
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The built-in email, if the entry is for one.
+    /// The built-in email, if the entry is for a built-in email.
     pub builtin: Option<Builtin>,
     /// Source of the subject.
     pub subject: Option<String>,
@@ -310,7 +310,7 @@ impl OutboxEntry {
     }
 
     /// When the code in a built-in email expires. `None` if the email is not built in or `codes` is
-    /// absent, and for emails that have no code or are sent even after it has expired.
+    /// absent, and for emails that do not have a code or are sent even after it has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
@@ -326,13 +326,13 @@ impl OutboxEntry {
         self.codes.is_some().then(|| after(self.created_at, life))
     }
 
-    /// Whether this is one of the service's own emails: a built-in one, even if edited, or one with
-    /// `codes`, even if empty.
+    /// Whether this is one of the service's own emails: a built-in email, even if edited, or an
+    /// email with `codes`, even if empty.
     pub fn is_of_service(&self) -> bool {
         self.codes.is_some() || self.source.builtin.is_some()
     }
 
-    /// When a worker should process the entry; `None` if the entry is paused, or if its email was
+    /// When a worker should process the entry. `None` if the entry is paused, or if the email was
     /// sent, skipped or given up, or could not be rendered.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {

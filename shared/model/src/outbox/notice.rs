@@ -14,7 +14,7 @@ pub enum Fate {
     Sent,
     /// The notice is sent at this time, and covers later notices.
     Last(Timestamp),
-    /// An earlier notice covers this one, which is not sent.
+    /// An earlier notice covers this notice, which is not sent.
     Folded,
 }
 

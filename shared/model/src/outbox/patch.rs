@@ -77,8 +77,8 @@ pub enum Refusal {
     /// The email is being sent, was sent, or was skipped or cancelled.
     #[error("an outbox entry with status {} cannot be edited", .0.name())]
     NotEditable(Status),
-    /// The code in the email proves control of the original recipient's address, so it must not be
-    /// sent to anyone else.
+    /// The code in the email proves control of the original recipient's address, so the email must
+    /// not be sent to anyone else.
     #[error("an email with a code cannot be redirected to other recipients")]
     Redirected,
 }

@@ -1,7 +1,7 @@
 //! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
 //! takes one token per recipient. An email is sent as soon as the bucket has one of its tokens, and
 //! later emails wait until the missing tokens have been added. So an email with more recipients
-//! than the bucket's capacity can still be sent, and no project exceeds its rate for long.
+//! than the bucket's capacity can still be sent, and a project never exceeds its rate for long.
 //!
 //! A full bucket holds one hour of the project's rate. So emails are sent immediately after a quiet
 //! hour, because people wait for their codes. In any hour, a project sends at most about twice its
@@ -9,8 +9,8 @@
 //!
 //! Anyone can make a project send a code or a notice to an unverified address. Each built-in email
 //! to an unverified address therefore also takes the same number of tokens from a second bucket,
-//! which refills half as fast and holds half an hour's refill. So half of the rate is reserved for
-//! known recipients, and a flood of emails to unverified addresses is sent slowly.
+//! which refills half as fast as the first and holds half an hour's refill. So half of the rate is
+//! reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ const BURST: f64 = 0.5;
 /// The two kinds of recipients that the quota distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Recipients of all other emails.
+    /// Recipients of all emails other than those for [`Self::Strangers`].
     Known,
     /// Recipients of a built-in email whose addresses are not known to be verified (see
     /// [`OutboxEntry::is_to_stranger`]).
@@ -46,8 +46,8 @@ impl Audience {
     }
 }
 
-/// The number of tokens for an entry's email. An email to too many addresses is not sent, so it
-/// takes only one token.
+/// The number of tokens for an entry's email. An email to too many addresses is not sent, so only
+/// one token is taken for it.
 pub fn tokens(entry: &OutboxEntry) -> usize {
     let count = entry.to.addresses().len();
     if count > MAX_ADDRESSES { 1 } else { count.max(1) }
@@ -112,7 +112,7 @@ impl Bucket {
         self.with(to, f64::from(count))
     }
 
-    /// The bucket with `more` tokens added, up to its capacity; negative values take tokens.
+    /// The bucket with `more` tokens added, up to its capacity; a negative number takes tokens.
     fn with(self, to: Audience, more: f64) -> Self {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {
@@ -122,8 +122,8 @@ impl Bucket {
         }
     }
 
-    /// The bucket refilled up to `now`; unchanged if the clock of the worker that last refilled it
-    /// is ahead of this one.
+    /// The bucket refilled up to `now`; unchanged if the clock of the worker that last refilled the
+    /// bucket is ahead of this clock.
     #[expect(clippy::cast_precision_loss, reason = "at most a few years in milliseconds, which is far below 2^53")]
     fn filled(self, now: Timestamp) -> Self {
         let passed = (now.as_millisecond() - self.filled_at).max(0);

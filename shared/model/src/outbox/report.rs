@@ -20,8 +20,8 @@ pub struct Report {
 }
 
 impl OutboxEntry {
-    /// The entry with a report applied; `None` if the report is about another attempt or adds
-    /// nothing new, or if the entry's status permits no reports.
+    /// The entry with a report applied; `None` if the report is about another attempt or does not
+    /// add anything new, or if the entry's status does not permit reports.
     pub fn report(mut self, report: Report, now: Timestamp) -> Option<Self> {
         if !self.status().allows(Move::Report(report.kind)) {
             return None;

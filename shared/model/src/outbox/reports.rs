@@ -2,9 +2,9 @@
 //! opens and clicks.
 //!
 //! Reports arrive late, in any order and more than once. So an entry keeps only the earliest time
-//! of each kind of report, which does not depend on their order. The entry's status is the first
-//! one in this list for which a report has arrived: marked as spam, clicked, opened, bounced,
-//! delivered, delayed.
+//! of each kind of report; these times do not depend on the order of the reports. The entry's
+//! status is the first one in this list for which a report has arrived: marked as spam, clicked,
+//! opened, bounced, delivered, delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
@@ -12,7 +12,7 @@ use wire::clock::Millis;
 use crate::outbox::status::{ReportKind, Status};
 
 /// The earliest time of each kind of report, in milliseconds since the Unix epoch. There is no
-/// field for acceptance, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies it.
+/// field for acceptance, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies acceptance.
 #[wire::sparse]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reports {

@@ -92,9 +92,9 @@ pub enum SkippedReason {
     UserUnsubscribed,
     /// The user no longer exists.
     UserAccountDeleted,
-    /// The user has no primary address.
+    /// The user does not have a primary address.
     UserHasNoPrimaryEmail,
-    /// The entry has no recipient.
+    /// The entry does not have a recipient.
     NoEmailProvided,
     /// The address is known to bounce. Published SDKs know this reason, but this service does not
     /// use it.
@@ -103,7 +103,7 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// The recipient gets no more notices for now, as the last notice said.
+    /// The recipient gets no further notices for now, as the last notice said.
     NoticesFolded,
 }
 

@@ -1,7 +1,7 @@
 //! The fifteen statuses of an outbox entry and all transitions between them.
 //!
-//! [`TRANSITIONS`] is authoritative: a move is refused unless the table lists the entry's status
-//! for it. Random walks in the tests fail if a move leads to a status that the table does not list.
+//! [`TRANSITIONS`] is authoritative: a move is refused unless the table lists it for the entry's
+//! status. Random walks in the tests fail if a move leads to a status that the table does not list.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -28,7 +28,7 @@ pub enum Status {
     ServerError,
     /// A worker is sending the email.
     Sending,
-    /// The email is not sent for the reason in
+    /// The email is not sent, for the reason given as
     /// [`SkippedReason`](crate::outbox::stage::SkippedReason).
     Skipped,
     /// The email was sent and then permanently refused.
@@ -78,18 +78,19 @@ pub enum Move {
     BeginSending,
     /// The mail service accepted the email.
     FinishSending,
-    /// A worker about to send finds that there is no recipient, or that the user has unsubscribed
-    /// or no longer exists.
+    /// A worker that is about to send finds that there is no recipient, or that the user has
+    /// unsubscribed or no longer exists.
     Skip,
     /// The code in the email has expired.
     Expire,
-    /// Another notice to the same recipient covers this one.
+    /// Another notice to the same recipient covers this notice.
     Fold,
     /// An attempt to send failed, but another attempt may follow.
     Retry,
     /// An attempt to send failed permanently, was the last one, or has an unknown outcome.
     Fail,
-    /// The entry is taken back from a worker that has certainly stopped without sending the email.
+    /// The entry is taken back from a worker that is known to have stopped without sending the
+    /// email.
     TakeBack,
     /// A caller edits, reschedules, pauses or resumes the entry, or sends an empty patch.
     Patch,
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// An email that has been sent or has bounced only collects reports; a skipped one never
+    /// An email that has been sent or has bounced only collects reports; a skipped email never
     /// changes again.
     #[test]
     fn only_reports_leave_a_final_status_and_lead_to_final_ones() {
@@ -258,8 +259,8 @@ mod tests {
         }
     }
 
-    /// Late reports must not be refused because of earlier ones, so each of these statuses permits
-    /// every kind of report.
+    /// Late reports must not be refused because of earlier reports, so each of these statuses
+    /// permits every kind of report.
     #[test]
     fn every_report_applies_to_every_status_after_sending_starts() {
         for kind in ReportKind::ALL {

@@ -332,7 +332,7 @@ fn an_empty_update_leaves_the_claim_of_a_worker_valid() {
 
 #[test]
 fn an_entry_that_is_due_can_be_moved() {
-    // Workers rely on this property: they continue with an entry while it is due.
+    // Workers rely on this property: they continue with an entry while the entry is due.
     let far = at(86_400_000);
     assert!(entry().due_at().is_some_and(|due| due <= far) && entry().begin_rendering(ME, far).is_some());
     assert!(rendering().begin_rendering(OTHER, far).is_some());

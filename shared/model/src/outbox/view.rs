@@ -44,15 +44,17 @@ pub struct OutboxView {
     pub scheduled_at_millis: Millis,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// The draft that the email was created from; `null` if it was not created from a draft.
+    /// The draft from which the email was created; `null` if the email was not created from a
+    /// draft.
     pub email_draft_id: Option<Uuid>,
-    /// The template that the email was created from; `null` if it was not created from a template.
+    /// The template from which the email was created; `null` if the email was not created from a
+    /// template.
     pub email_programmatic_call_template_id: Option<Uuid>,
     /// The number of failed attempts to send.
     pub send_retries: usize,
     /// When the next attempt is due; `null` if no further attempt is planned.
     pub next_send_retry_at_millis: Option<Millis>,
-    /// The failed attempts, oldest first; `null` if there are none.
+    /// The failed attempts, oldest first; `null` if no attempt has failed.
     pub send_attempt_errors: Option<Vec<AttemptError>>,
     /// The status.
     pub status: Status,
@@ -73,7 +75,7 @@ pub struct OutboxView {
     pub moments: Moments,
 }
 
-/// One failed attempt to send.
+/// A failed attempt to send.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AttemptError {
     /// The number of the attempt, starting at 1.
@@ -94,7 +96,7 @@ pub struct AttemptError {
     pub internal_details: Value,
 }
 
-/// The fields of a rendered entry: either all of them or none of them.
+/// The fields of a rendered entry, which are present or absent together.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
     /// The subject line. Codes are masked by `••••••`, here and in the bodies.
@@ -129,7 +131,7 @@ pub struct Moments {
     pub render_error: Option<String>,
     /// When a worker began to send the email.
     pub started_sending_at_millis: Option<Millis>,
-    /// When sending failed permanently, or was given up because its outcome is unknown.
+    /// When sending failed permanently, or was given up because the outcome is unknown.
     pub error_at_millis: Option<Millis>,
     /// Why sending failed.
     pub server_error: Option<String>,

@@ -36,7 +36,7 @@ enum Step {
     },
     Abandon,
     TakeBack,
-    /// The mail service reports on the last attempt or an earlier one.
+    /// The mail service reports on the last attempt or an earlier attempt.
     Report {
         kind: ReportKind,
         on_last: bool,
@@ -166,7 +166,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     Ok(sent)
 }
 
-/// Some reports, and a randomly ordered list that contains each of them twice.
+/// Some reports, and a randomly ordered list that contains each report twice.
 fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
         attempt: at(3).as_millisecond(),

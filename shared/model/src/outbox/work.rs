@@ -15,8 +15,8 @@ use crate::outbox::{MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, S
 pub const MAX_BYTES: usize = 360_000;
 /// How long the mail service may refuse all emails before an email is given up, in milliseconds.
 const UNAVAILABLE_TIMEOUT: Millis = 24 * HOUR;
-/// Refusals that are further apart are not consecutive: between them, the email was waiting for
-/// something else, such as its project's quota or the end of a pause.
+/// Refusals that are further apart are not consecutive. Between such refusals, the email was
+/// waiting for something else, such as its project's quota or the end of a pause.
 const APART: Millis = 6 * HOUR;
 /// The maximum length of each text about a failure, in characters.
 const MAX_FAILURE_TEXT: usize = 1_000;
@@ -32,8 +32,8 @@ pub enum Outcome {
         /// Whether the mail service will send reports on the email.
         is_reported_on: bool,
     },
-    /// The email is not sent: there is no recipient, or the user has unsubscribed or no longer
-    /// exists.
+    /// The email is not sent because there is no recipient, or because the user has unsubscribed or
+    /// no longer exists.
     Skipped(SkippedReason),
     /// The email was not sent, but another attempt may succeed. A failure of the class
     /// [`SendError::NOT_NOW`] does not count as an attempt.
@@ -225,10 +225,10 @@ impl OutboxEntry {
     /// The seconds until the next attempt after this failure, before a random factor from 0.5 to
     /// 1.5; `None` if no attempt follows.
     ///
-    /// After an attempt that counts, the wait is 40 seconds, doubled for each earlier one. After a
-    /// temporary refusal, the wait equals the time for which the mail service has not accepted
-    /// emails, but is at least 40 and at most 400 seconds. Only the first and the last of
-    /// consecutive refusals are kept.
+    /// After an attempt that counts, the wait is 40 seconds, doubled for each earlier attempt that
+    /// counts. After a temporary refusal, the wait equals the time for which the mail service has
+    /// not accepted emails, but is at least 40 and at most 400 seconds. Only the first and the last
+    /// of consecutive refusals are kept.
     fn wait_after(&mut self, failure: &mut SendError) -> Option<f64> {
         let counts = |failure: &SendError| failure.class != SendError::NOT_NOW;
         if counts(failure) {

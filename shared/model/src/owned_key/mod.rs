@@ -1,10 +1,11 @@
 //! API keys of users and teams, which apps accept instead of a sign-in. The keys of projects are a
 //! separate type ([`ApiKey`](crate::project::ApiKey)).
 //!
-//! A key is part of its owner's item. So it is deleted with the owner, a single conditional write
-//! changes it, and a single read checks both the key and its owner. Keys that have expired or were
-//! revoked stay visible for at most [`ENDED_FOR`]. When a key is added, keys that ended longer ago
-//! are dropped. If too many ended keys remain, those created first are dropped as well.
+//! A key is part of its owner's item. So deleting the owner also deletes the key, a single
+//! conditional write changes a key, and a single read checks both a key and its owner. Keys that
+//! have expired or were revoked stay visible for at most [`ENDED_FOR`]. When a key is added, keys
+//! that ended longer ago are dropped. If too many ended keys remain, the ended keys created first
+//! are dropped as well.
 
 pub mod owner;
 pub mod text;
@@ -25,11 +26,12 @@ use crate::quota::Quota;
 /// revoked nor replaced by a rotation. Every request by a user reads the user's item, so the item
 /// must stay small.
 pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
-/// The maximum number of inactive keys that are kept when a key is added. Of the keys that ended,
-/// those created first are dropped first. Keys replaced by a rotation are kept until they end.
+/// The maximum number of inactive keys that are kept when a key is added. Among the keys that
+/// ended, those created first are dropped first. Keys replaced by a rotation are kept until they
+/// end.
 const MAX_ENDED: usize = 25;
 /// How long a revoked or expired key is listed. After this time, the key is dropped when another
-/// key is added. It is dropped earlier if more than `MAX_ENDED` keys have ended.
+/// key is added. If more than `MAX_ENDED` keys have ended, the key may be dropped earlier.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -37,7 +39,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 pub const MAX_SCOPES: usize = 32;
 /// The longest scope, in characters.
 pub const MAX_SCOPE: usize = 64;
-/// The precision of a key's last use: at most one use is recorded per period of this length.
+/// The precision of a key's last use: at most one use is recorded in a period of this length.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.
@@ -62,7 +64,7 @@ pub struct OwnedKey {
     pub created_at: Timestamp,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked; absent if it was not.
+    /// When the key was revoked; absent if the key was not revoked.
     pub revoked_at: Option<Timestamp>,
     /// Whether the key was replaced by a rotation; a replaced key works until it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -134,7 +136,8 @@ impl OwnedKey {
         self.expires_at.is_some_and(|time| time <= now)
     }
 
-    /// When the key was revoked or expired, whichever came first; `None` if it is still usable.
+    /// When the key was revoked or expired, whichever came first; `None` if the key is still
+    /// usable.
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         let expired_at = self.expires_at.filter(|time| *time <= now);
         self.revoked_at.into_iter().chain(expired_at).min()
@@ -178,7 +181,7 @@ pub struct KeyCountRefusal;
 pub struct OwnedKeys(Vec<OwnedKey>);
 
 impl OwnedKeys {
-    /// Whether the owner has no keys.
+    /// Whether the owner does not have any keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -12,8 +12,8 @@
 //! | marker | 9 | [`MARKER`], for secret scanners |
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
-//! The key contains its owner, so a check reads the owner's item without an index. The checksum
-//! rejects mistyped keys and most other strings before the table is read.
+//! The key contains the id of its owner, so a check reads the owner's item without an index. The
+//! checksum rejects mistyped keys and most other strings before the table is read.
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -37,7 +37,8 @@ const PUBLIC: u8 = 2;
 #[error("is not an API key of a user or team")]
 pub struct KeyRefusal;
 
-/// The plaintext of a key, and the data that it contains. A key with this text need not exist.
+/// The plaintext of a key, and the data that the plaintext contains. A key with this text need not
+/// exist.
 pub struct KeyText {
     /// The project in the key.
     pub project: ProjectId,

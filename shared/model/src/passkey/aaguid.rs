@@ -22,7 +22,7 @@ const NAMES: [(Uuid, &str); 15] = [
     (uuid!("fdb141b2-5d84-443e-8a35-4698c205a502"), "KeePassXC"),
 ];
 
-/// The name of a passkey until its user changes it.
+/// The name of a passkey until the user changes it.
 pub fn name_of(aaguid: Uuid) -> &'static str {
     NAMES.iter().find(|(known, _)| *known == aaguid).map_or("Passkey", |(_, name)| name)
 }

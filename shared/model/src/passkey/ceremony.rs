@@ -40,8 +40,8 @@ pub enum CeremonyRefusal {
     /// The project does not trust the page's origin, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] OriginRefusal),
-    /// The response names a user who does not exist, is not the expected one, or does not have this
-    /// passkey.
+    /// The response names a user who does not exist, is not the expected user, or does not have
+    /// this passkey.
     #[error("this passkey is not registered for the account: use another one")]
     Unknown,
 }
@@ -95,9 +95,10 @@ impl<R: DeserializeOwned> Response<R> {
 }
 
 /// The user whom an authentication response claims to be from, without proof. The claim is the
-/// response's `userHandle` or, if that is `null` or absent, the known `owner`. Authenticators that
-/// do not store a passkey's user omit the handle (§7.2 step 6). `None` if the handle is invalid or
-/// names someone other than `owner`, or if there is neither a handle nor an `owner`.
+/// response's `userHandle` or, if `userHandle` is `null` or absent, the known `owner`.
+/// Authenticators that do not store a passkey's user omit the handle (§7.2 step 6). `None` if the
+/// handle is invalid or names someone other than `owner`, or if there is neither a handle nor an
+/// `owner`.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -115,7 +116,7 @@ fn relying_party(project: &Project, own: &OwnPages, origin: &str, data: &Authent
 }
 
 /// Verifies the response of a registration and returns the new passkey. `own` are the service's own
-/// pages, on which passkeys can be used too.
+/// pages, where passkeys can be used too.
 pub fn register(
     project: &Project,
     own: &OwnPages,
@@ -154,9 +155,9 @@ pub fn register(
 /// checked later, when the use is recorded ([`User::use_passkey`]).
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
-/// refuses a response with a changed flag. But updates of password managers have changed it, and a
-/// refusal would permanently lock out the user of such a passkey. The signature covers the flag, so
-/// only the holder of the key can change it. The new value is recorded.
+/// refuses a response with a changed flag. However, updates of password managers have changed the
+/// flag, and a refusal would permanently lock out the user of such a passkey. The signature covers
+/// the flag, so only the holder of the key can change the flag. The new value is recorded.
 pub fn authenticate(
     project: &Project,
     own: &OwnPages,

@@ -68,8 +68,8 @@ impl Challenge {
         Self { attempt: attempt.map(Code::digest), ..self }
     }
 
-    /// Whether the challenge is for the second factor of the sign-in with this attempt code or, if
-    /// `None`, is not for a second factor.
+    /// Whether the challenge is for the second factor of the sign-in with this attempt code. If
+    /// `None`, whether the challenge is not for a second factor.
     pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
         self.attempt == attempt.map(Code::digest)
     }
@@ -80,8 +80,8 @@ impl Challenge {
         CodeRefusal::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
-    /// Whether `user` may register a passkey with this challenge: it must have been created for
-    /// this user, in the same credential epoch.
+    /// Whether `user` may register a passkey with this challenge, which must have been created for
+    /// this user in the same credential epoch.
     pub fn is_of(&self, user: &User) -> bool {
         self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
     }

@@ -3,7 +3,7 @@
 //!
 //! Passkeys are part of the user, so that all rules about how a user signs in are checked against a
 //! single state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the
-//! relying party that it was created for. [`relying_party`] determines which relying parties and
+//! relying party for which it was created. [`relying_party`] determines which relying parties and
 //! origins a project accepts.
 
 pub mod aaguid;

@@ -52,8 +52,8 @@ pub fn for_registration(project: &Project, user: &User, challenge: &Challenge, r
     })
 }
 
-/// The options of an authentication. The options do not list credentials, so they work before the
-/// user is known, and for autofill in a form.
+/// The options of an authentication. The options do not list credentials, so they can be used
+/// before the user is known, and for autofill in a form.
 pub fn for_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     json!({
         "rpId": rp_id.unwrap_or(RP_ID_PLACEHOLDER),

@@ -1,10 +1,10 @@
 //! Where a project's passkeys work: on the project's trusted origins, with the page's host or a
 //! configured id as the relying party.
 //!
-//! A browser lets a page use the passkeys of its own host, of its parent domains, and of any domain
-//! that lists the page's origin (related origins, WebAuthn Level 3, §5.11). All claims of a client
-//! are checked: the origin must be permitted for redirect URLs, and a relying party id other than
-//! the origin's host must be configured.
+//! A browser lets a page use the passkeys of the page's host, of its parent domains, and of any
+//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). All claims of a
+//! client are checked: the origin must be permitted for redirect URLs, and a relying party id other
+//! than the origin's host must be configured.
 
 use url::{Host, Url};
 

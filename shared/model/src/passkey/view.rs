@@ -7,7 +7,7 @@ use wire::id::{PasskeyId, UserId};
 
 use crate::user::passkey::Passkey;
 
-/// A passkey, without its public key.
+/// A passkey in responses, without its public key.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PasskeyRead {
     /// The id of the passkey.
@@ -17,7 +17,7 @@ pub struct PasskeyRead {
     /// The name that the user sees.
     #[schema(example = "iCloud Keychain")]
     pub name: String,
-    /// The domain that the passkey belongs to: its relying party id.
+    /// The domain to which the passkey belongs, which is its relying party id.
     #[schema(example = "example.com")]
     pub rp_id: String,
     /// Milliseconds since the Unix epoch.

@@ -33,8 +33,8 @@ pub enum Weakness {
     #[default]
     #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    /// The password is an email address of the account, or the part of one before the `@`, ignoring
-    /// case.
+    /// The password is an email address of the account, or the part of an address before the `@`,
+    /// ignoring case.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
     /// The password is the project's display name, ignoring case and whitespace.
@@ -114,8 +114,8 @@ fn is_sequence(text: &str) -> bool {
     characters.all(|character| character == first) || ROWS.iter().any(|row| runs_along(row, text) || runs_along(row, &backwards))
 }
 
-/// Whether each character of the text follows the previous one in the row, which wraps around. Rows
-/// consist of ASCII, so byte positions are character positions.
+/// Whether each character of the text follows the previous character in the row, which wraps
+/// around. Rows consist of ASCII, so byte positions are character positions.
 fn runs_along(row: &str, text: &str) -> bool {
     let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)

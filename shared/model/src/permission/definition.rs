@@ -153,7 +153,7 @@ pub struct PermissionSettings {
 }
 
 /// A permission that the configuration no longer defines. If the configuration defines the
-/// permission again, its former holders get it back.
+/// permission again, its former holders get the permission back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IdlePermission {
     pub(crate) key: u32,

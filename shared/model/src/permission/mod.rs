@@ -2,9 +2,9 @@
 //! permissions (`rbac`).
 //!
 //! A team permission applies within one team, a project permission in the entire project. A
-//! permission may contain others of its scope; its holders then have those permissions too. System
-//! permissions, whose ids begin with `$`, do not contain any permissions and determine what a
-//! client may do with a team.
+//! permission may contain permissions of the same scope; its holders then have those permissions
+//! too. System permissions, whose ids begin with `$`, do not contain any permissions and determine
+//! what a client may do with a team.
 //!
 //! Definitions are part of the project, which every request reads, so authorization does not cost
 //! an extra round trip. Users and members hold [`Grant`]s. A grant is a key that is never reused

@@ -220,9 +220,9 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a definition, or a permission that the configuration no longer defines. Its holders
-    /// lose the permission permanently. It is removed from permissions that contain it, and is no
-    /// longer granted by default.
+    /// Deletes a definition, or a permission that the configuration no longer defines. The holders
+    /// lose the permission permanently. The permission is also removed from all permissions that
+    /// contain it, and is no longer granted by default.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refusal> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);

@@ -19,7 +19,7 @@ pub struct ApiKey {
     pub set_id: uuid::Uuid,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked; absent if it was not.
+    /// When the key was revoked; absent if the key was not revoked.
     pub revoked_at: Option<Timestamp>,
     /// The permissions of a server key; absent if the key may use every operation of its access
     /// level.
@@ -60,7 +60,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind of a key by the prefix of its text; `None` for other prefixes.
+    /// The kind of a key, by the prefix of its text; `None` for any other prefix.
     pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }

@@ -11,7 +11,7 @@ pub const APPLE: &str = "apple";
 const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
-/// A bundle id of an app, with its name in the configuration if the request contains one.
+/// A bundle id of an app, with its name in the configuration if the request contains a name.
 #[derive(Clone)]
 pub struct AppleBundle {
     /// The name in the configuration; absent if the request contains only ids (`apple_bundle_ids`).
@@ -26,8 +26,8 @@ impl<E: DeserializeError> Deserr<E> for AppleBundle {
     }
 }
 
-/// The bundle ids of a provider, by name. An id without a name keeps its name in `old` or, if there
-/// is none, gets a new name.
+/// The bundle ids of a provider, by name. An id without a name keeps its name in `old` or, if it is
+/// not in `old`, gets a new name.
 pub(crate) fn named(
     provider_id: &str,
     bundles: Vec<AppleBundle>,

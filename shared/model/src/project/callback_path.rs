@@ -5,7 +5,7 @@ use url::Url;
 
 /// Whether this URL is the callback URL for OAuth providers in a deployment of this service. The
 /// operation at the callback URL sends the code in the query to the provider named in the path,
-/// which may be a provider of any project. As an app's callback URL, it would reveal the app's
+/// which may be a provider of any project. As an app's callback URL, the URL would reveal the app's
 /// codes to that provider.
 ///
 /// The host is ignored, because a deployment has several hosts, possibly with a path prefix. URLs

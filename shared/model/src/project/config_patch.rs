@@ -78,8 +78,8 @@ pub struct ConfigPatch {
     pub session_max_age_seconds: Option<u32>,
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     pub session_max_idle_seconds: Option<u32>,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in: 60 to 31,708,800, or 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
     pub reauthentication_max_age_seconds: Option<u32>,
     /// Which users need a second factor, and how long a remembered device stands in for the second
     /// factor.

@@ -1,4 +1,4 @@
-//! The sender and the mail server of a project, as an administrator sets them.
+//! The sender and the mail server of a project in requests of administrators.
 
 use deserr::Deserr;
 use utoipa::ToSchema;
@@ -23,8 +23,8 @@ pub struct EmailInput {
     pub port: Option<u16>,
     /// The user name; absent for a server without authentication.
     pub username: Option<String>,
-    /// If the password is absent, or sent back as it was read, the existing one is kept, provided
-    /// the host, port and username do not change.
+    /// If the password is absent, or is sent back as it was read, the existing password is kept,
+    /// provided the host, port and username do not change.
     pub password: Option<String>,
     /// The name in the `From` header; if absent, the project's display name.
     pub sender_name: Option<String>,
@@ -48,7 +48,7 @@ impl EmailInput {
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, deployment)?;
-                // A sender that was permitted when it was set is kept. If it is no longer
+                // A sender that was permitted when it was set is kept. If the sender is no longer
                 // permitted, emails are sent from the deployment's address.
                 let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
                 if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {

@@ -18,7 +18,7 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The host of a pattern in the form in which it appears in URLs: an IP address or a
+/// The host of a pattern in the form in which it appears in URLs. An IP address or a
 /// percent-encoded name can be written in several ways, only one of which would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {

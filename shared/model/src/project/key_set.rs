@@ -1,8 +1,8 @@
 //! Sets of API keys: the keys of a set are created together, are revoked together and expire
 //! together. Only the gateway may later replace a single key.
 //!
-//! A key is shown only once, when it is created. The set stores the last four characters of each
-//! key, so that people can tell the keys apart.
+//! A key is shown only when it is created. The set stores the last four characters of each key, so
+//! that people can tell the keys apart.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub struct KeySet {
     pub created_at: Timestamp,
     /// When the keys expire; absent if they never expire.
     pub expires_at: Option<Timestamp>,
-    /// When the keys were revoked; absent if they were not.
+    /// When the keys were revoked; absent if the keys were not revoked.
     pub revoked_at: Option<Timestamp>,
     /// The permissions of the set's server key; absent if the key may use every operation of server
     /// access.
@@ -47,7 +47,7 @@ pub struct KeySet {
     pub keys: Vec<KeyMark>,
 }
 
-/// A key as recorded in its set: its digest, and its last characters for display.
+/// A key as recorded in its set: the key's digest, and its last characters for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
@@ -58,7 +58,8 @@ pub struct KeyMark {
     pub last_four: String,
 }
 
-/// A new set with the plaintext of its keys, which is not stored and must be shown immediately.
+/// A new set with the plaintext of its keys. The plaintext is not stored and must be shown
+/// immediately.
 pub struct NewKeys {
     /// The set to store.
     pub set: KeySet,
@@ -87,7 +88,7 @@ impl NewKeys {
 }
 
 impl KeyMark {
-    /// The record of a key, made from its plaintext.
+    /// The record of a key, created from the key's plaintext.
     pub fn of(kind: KeyKind, secret: &SecretString) -> Self {
         let text = secret.expose_secret();
         let last = text.char_indices().rev().nth(3).map_or(text, |(start, _)| &text[start..]);
@@ -96,13 +97,14 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// The item of a key in the set, stored under the digest by which requests look it up.
+    /// The item of a key in the set, stored under the digest by which requests look up the key.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
     }
 
-    /// When the keys expired or were revoked, whichever came first; `None` if they are still valid.
+    /// When the keys expired or were revoked, whichever came first; `None` if the keys are still
+    /// valid.
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         let expired_at = self.expires_at.filter(|time| *time <= now);
         self.revoked_at.into_iter().chain(expired_at).min()
@@ -148,7 +150,8 @@ pub struct KeySetBase {
     /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 if the
     /// keys never expire.
     expires_at_millis: i64,
-    /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
+    /// When the keys were revoked, in milliseconds since the Unix epoch; absent if the keys were
+    /// not revoked.
     manually_revoked_at_millis: Option<i64>,
     /// The permissions of the server key; absent if the key may use every operation of server
     /// access.

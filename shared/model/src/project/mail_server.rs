@@ -1,10 +1,10 @@
 //! A project's own mail server.
 //!
 //! The server's password can be set but is never returned. Responses contain [`HIDDEN_SECRET`] in
-//! its place, because published SDKs expect a value. A request with [`HIDDEN_SECRET`], or without a
-//! password, keeps the existing password, but only for the same host, port and user name. For
-//! another server or user name, the password must be sent again, so that nobody can have it sent to
-//! a server under their control.
+//! place of the password, because published SDKs expect a value. A request with [`HIDDEN_SECRET`],
+//! or without a password, keeps the existing password, but only for the same host, port and user
+//! name. For another server or user name, the password must be sent again, so that nobody can have
+//! it sent to a server under their control.
 
 use crypto::seal::SealedText;
 use secrecy::SecretString;

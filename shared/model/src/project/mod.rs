@@ -155,15 +155,16 @@ pub struct ProjectConfig {
     pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
-    /// The sign-up rules in the order in which they are listed; they are evaluated by priority.
+    /// The sign-up rules in the order in which they are listed; the rules are evaluated by
+    /// priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
     /// The action if none of the sign-up rules decides.
     pub sign_up_rules_default_action: DefaultAction,
     /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and how long a remembered device stands in for the second
     /// factor.
@@ -243,7 +244,7 @@ pub enum MergeStrategy {
     /// The sign-in is refused, no matter who has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
-    /// A new account is created; the address is not a way to sign in to it.
+    /// A new account is created, and the address is not a way to sign in to it.
     #[deserr(rename = "allow_duplicates")]
     AllowDuplicates,
 }
@@ -252,8 +253,8 @@ pub enum MergeStrategy {
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
-    /// The id: one from the catalog (`github`), or a name that the project has chosen for an OpenID
-    /// issuer.
+    /// The id: an id from the catalog (`github`), or a name that the project has chosen for an
+    /// OpenID issuer.
     pub id: String,
     /// The project's client id at the provider; empty for a shared client.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -263,8 +264,8 @@ pub struct OAuthProvider {
     pub client_secret: Option<SealedText>,
     /// The issuer of a provider outside the catalog.
     pub issuer: Option<String>,
-    /// The configured authorization endpoint; if absent, the one in the catalog or, for other
-    /// issuers, the discovered one.
+    /// The configured authorization endpoint; if absent, the endpoint in the catalog or, for other
+    /// issuers, the discovered endpoint.
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.
     pub facebook_config_id: Option<String>,

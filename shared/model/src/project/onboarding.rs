@@ -1,5 +1,5 @@
-//! The progress of a project's set-up in a dashboard. It is stored for dashboards and does not
-//! affect the service.
+//! The progress of a project's set-up in a dashboard. The progress is stored for dashboards and
+//! does not affect the service.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

@@ -23,7 +23,7 @@ pub struct DomainRefusal;
 pub struct OwnPages {
     /// The URL of the API.
     api: Url,
-    /// The domain below which every project has a host; including the port if it is not the
+    /// The domain below which every project has a host, including the port if it is not the
     /// scheme's default.
     domain: Option<String>,
 }
@@ -84,9 +84,9 @@ impl OwnPages {
         origin == self.api() || self.host_origin(project).is_some_and(|own| own == origin)
     }
 
-    /// Whether `url` is the URL of one of a project's pages. On the API's host, the pages of all
-    /// projects have the same paths, and the administrators of a project see what its users send.
-    /// So the query must name this project, and no other.
+    /// Whether `url` is the URL of a page of the project. On the API's host, the pages of all
+    /// projects have the same paths, and the administrators of each project see what their users
+    /// send. So the query must name this project and no other project.
     pub fn has(&self, project: &ProjectId, url: &Url) -> bool {
         let is_page = url.path().strip_prefix(PATH).is_some_and(|rest| rest.starts_with('/'));
         let origin = url.origin().ascii_serialization();

@@ -40,7 +40,7 @@ pub struct ProjectPatch {
     pub config: Option<ConfigPatch>,
 }
 
-/// The maximum length of a description, in characters; it is limited because requests read the
+/// The maximum length of a description, in characters, which is limited because requests read the
 /// entire project.
 const MAX_DESCRIPTION: usize = 4096;
 

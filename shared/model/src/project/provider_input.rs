@@ -19,15 +19,16 @@ pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
     /// issuer.
     pub id: String,
-    /// `standard`, or `shared` to use the deployment's client, if it has one for this provider.
-    /// Default: `standard`.
+    /// `standard`, or `shared` to use the deployment's client, if the deployment has a client for
+    /// this provider. Default: `standard`.
     #[deserr(rename = "type")]
     #[schema(value_type = Option<String>)]
     pub r#type: Option<ProviderKind>,
     /// The client id registered with the provider. If absent, the existing id is kept.
     pub client_id: Option<String>,
-    /// The client secret, which is never returned by the API. If absent, or sent back as it was
-    /// read, the existing secret is kept, provided the client id, issuer and tenant do not change.
+    /// The client secret, which is never returned by the API. If the secret is absent, or is sent
+    /// back as it was read, the existing secret is kept, provided the client id, issuer and tenant
+    /// do not change.
     pub client_secret: Option<String>,
     /// The URL of an OpenID issuer outside the catalog. If absent, the existing URL is kept.
     pub issuer: Option<String>,
@@ -127,8 +128,8 @@ impl ProviderInput {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
-    /// The input, completed with the existing values of fields that would be cleared in a list of
-    /// all providers. So setting a new secret does not open a single-tenant app to all tenants.
+    /// The input, completed with the existing values of fields that a list of all providers would
+    /// clear. So setting a new secret does not open a single-tenant app to all tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
@@ -203,8 +204,8 @@ impl ProviderInput {
         })
     }
 
-    /// A provider with the deployment's client. Fails if the deployment has no client for the
-    /// provider, or if a field other than the id and the type is set.
+    /// A provider with the deployment's client. Fails if the deployment does not have a client for
+    /// the provider, or if the input sets a field other than the id and the type.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, SettingRefusal> {
         let Some(shared) = shareable(&self.id) else {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));

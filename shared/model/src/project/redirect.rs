@@ -1,5 +1,5 @@
 //! The URLs to which a project's users may be redirected. Open redirects leak codes, so a URL is
-//! rejected unless it is certainly trusted.
+//! rejected unless it is known to be trusted.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
@@ -13,8 +13,8 @@ use crate::project::{callback_path, native_redirect};
 /// The maximum length of a URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A trusted domain of a project, and the path of its handler pages. It is either an origin, whose
-/// host may contain wildcards, or a redirect to a native app.
+/// A trusted domain of a project, and the path of its handler pages. The domain is either an
+/// origin, whose host may contain wildcards, or a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
     /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
@@ -34,7 +34,7 @@ pub struct TrustedDomain {
 pub struct RedirectUrl(Url);
 
 /// The text is not an absolute URL, is too long, or contains control characters or backslashes. As
-/// an error of [`parse_domain`], it means that the text is not an origin of the permitted form.
+/// an error of [`parse_domain`]: the text is not an origin of the permitted form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
 pub struct UrlRefusal;
@@ -160,7 +160,7 @@ impl Rules<'_> {
 /// rest may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectRefusal {
-    /// None of the project's domains matches the URL.
+    /// The URL does not match any of the project's domains.
     #[error("redirect URL {origin} is not trusted: add its domain to the project's trusted domains (`config.domains`){localhost}")]
     Domain {
         /// The scheme, host and port of the URL.

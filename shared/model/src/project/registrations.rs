@@ -50,7 +50,7 @@ impl ProjectConfig {
     }
 
     /// Whether users may sign in with the account's provider, and the provider's current issuer is
-    /// the one that identified the account.
+    /// the issuer that identified the account.
     pub fn identifies(&self, account: &ProviderAccount) -> bool {
         let provider = self.oauth_provider(&account.provider_id);
         provider.is_some_and(|provider| self.issuer_of_accounts(provider) == account.issuer)
@@ -80,7 +80,7 @@ mod tests {
         ProjectConfig { oauth_providers: providers.to_vec(), ..ProjectConfig::default() }
     }
 
-    /// The configuration with these providers in place of the current ones.
+    /// The configuration with these providers in place of the current providers.
     fn with(mut config: ProjectConfig, providers: &[OAuthProvider]) -> ProjectConfig {
         let old = std::mem::replace(&mut config.oauth_providers, providers.to_vec());
         config.record_registrations("", &old).expect("few");

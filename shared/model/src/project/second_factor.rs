@@ -41,8 +41,8 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// The number of days for which a device stands in for the second factor after the user has
-    /// proved that factor on the device: 1 to 90, or 0 for never.
+    /// How many days a device stands in for the second factor after the user has proved that factor
+    /// on the device: 1 to 90, or 0 for never.
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: Option<bool>,

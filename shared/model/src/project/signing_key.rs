@@ -1,4 +1,4 @@
-//! The RSA keys of a project, which sign its access tokens if the project uses RS256.
+//! The RSA keys of a project, which sign access tokens if the project uses RS256.
 //!
 //! ES256 keys are derived from the deployment secret. RSA keys take too long to generate to be
 //! derived, so they are stored. Verifiers cache a project's keys, for example AWS's authorizers for
@@ -15,8 +15,8 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How long a key is published before it is first used to sign, and after its successor is first
-/// used. This is longer than the time for which verifiers cache keys, plus the longest lifetime of
-/// an access token (one hour).
+/// used. This time is longer than the time for which verifiers cache keys, plus the longest
+/// lifetime of an access token (one hour).
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
 /// The minimum time between two keys of a project, because generating a key takes seconds of
 /// processor time.
@@ -90,8 +90,8 @@ pub enum Replacement {
     /// The newest key, which at first stays in use, and then stays published until all tokens
     /// signed with it have expired.
     Gradual,
-    /// All keys immediately, for example because a key has leaked. Tokens signed with them become
-    /// invalid.
+    /// All keys immediately, for example because a key has leaked. Tokens signed with these keys
+    /// become invalid.
     Immediate,
 }
 

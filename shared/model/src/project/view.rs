@@ -152,8 +152,8 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// The number of seconds after signing in or reauthenticating in a session during which users
-    /// may change how they sign in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
     /// Which users need a second factor, and how long a remembered device stands in for the second
     /// factor.
@@ -212,7 +212,7 @@ pub enum AdminEmailConfig {
     Standard {
         /// The mail server; empty for the deployment's mail server.
         host: String,
-        /// The port; 0 if there is no mail server.
+        /// The port; 0 if the mail server is not set.
         port: u16,
         /// The user name at the mail server.
         username: String,

@@ -1,15 +1,16 @@
 //! The origin of a provider's accounts and tokens.
 //!
 //! A provider is identified by its id in the project, and an administrator can change the issuer or
-//! the client behind that id. An account belongs to the issuer that identified it: the same subject
-//! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer and
-//! to the client for which it was issued, and must not be sent to any other issuer or client.
+//! the client behind that id. An account belongs to the issuer that identified it, because the same
+//! subject at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the
+//! issuer and to the client for which it was issued, and must not be sent to any other issuer or
+//! client.
 //!
 //! The project records a provider's first registration when the registration changes. Accounts
 //! without a stored issuer belong to the first issuer, including all accounts from earlier
 //! versions. Tokens from earlier versions do not have a stored registration and belong to the first
-//! one. For a provider configured by an earlier version, the first registration is the one at the
-//! time of the upgrade.
+//! registration. For a provider configured by an earlier version, the first registration is the one
+//! at the time of the upgrade.
 
 use serde::{Deserialize, Serialize};
 

@@ -39,8 +39,8 @@ pub struct ProviderTokens {
     /// replaces refused tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// While a request is refreshing the access token, the time until which no other request may do
-    /// so.
+    /// Until when the request that is refreshing the access token keeps other requests from doing
+    /// so; absent if no request is refreshing it.
     pub refreshing_until: Option<Timestamp>,
     /// The issuer of the tokens, and the client for which they were issued; the tokens are sealed
     /// for both. Absent in tokens from earlier versions
@@ -64,9 +64,10 @@ pub struct Report {
     pub is_settled: bool,
 }
 
-/// The tokens that a provider has issued in a flow, until they are stored for the account. They are
-/// stored when the authorization code is redeemed or, if a second factor is required, once that
-/// factor has been proved. The callback alone does not prove who began the flow (RFC 9700 §4.7).
+/// The tokens that a provider has issued in a flow, until they are stored for the account. The
+/// tokens are stored when the authorization code is redeemed or, if a second factor is required,
+/// once that factor has been proved. The callback alone does not prove who began the flow (RFC 9700
+/// §4.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {
     /// The account. The tokens are stored for the user's account with the same id at the same
@@ -92,9 +93,9 @@ impl ProviderTokens {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
-    /// Whether the access token does not have to be renewed yet. It is valid for at least five more
-    /// minutes or, if it is short-lived, was issued or confirmed in the last 30 seconds and is
-    /// valid for another 30.
+    /// Whether the access token does not have to be renewed yet. The token is valid for at least
+    /// five more minutes or, if it is short-lived, was issued or confirmed in the last 30 seconds
+    /// and is valid for another 30.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
@@ -108,8 +109,8 @@ impl ProviderTokens {
         self.confirmed_at.is_some_and(|at| after(at, within) > now)
     }
 
-    /// The last report to which the provider responded with this access token, if it did so in the
-    /// last 30 seconds.
+    /// The last report to which the provider responded with this access token, if the response came
+    /// in the last 30 seconds.
     pub fn recent_report(&self, now: Timestamp) -> Option<Report> {
         self.last_report.filter(|report| after(report.at, MIN_INTERVAL) > now)
     }
@@ -130,8 +131,9 @@ impl NewTokens {
     ///
     /// A plain sign-in does not take away access that the user has granted: usable tokens are kept
     /// if the new tokens lack some of their scopes. Many providers issue a refresh token only once
-    /// per grant. If the new tokens do not include a refresh token, the old one is kept with its
-    /// scopes, unless another request is using it. Tokens for another issuer or client are useless.
+    /// per grant. If the new tokens do not include a refresh token, the old refresh token is kept
+    /// with its scopes, unless another request is using it. Tokens for another issuer or client are
+    /// useless.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };

@@ -94,8 +94,8 @@ impl CliSignIn {
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
     }
 
-    /// The state at `now`. Once the session of a sign-in has been fetched, its state remains
-    /// [`State::Used`], even after the sign-in expires.
+    /// The state at `now`. Once the session of a sign-in has been fetched, the state of the sign-in
+    /// remains [`State::Used`], even after the sign-in expires.
     pub fn state(&self, now: Timestamp) -> State {
         match self.decision {
             _ if self.used => State::Used,
@@ -109,8 +109,8 @@ impl CliSignIn {
 
 impl Session {
     /// The session of a tool whose sign-in was confirmed in this session: `started`, with the
-    /// authentication of this session. If this session is an impersonation, the tool's session is
-    /// one too. It ends no later than this session.
+    /// authentication of this session. If this session is an impersonation, so is the tool's
+    /// session. The tool's session ends no later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }
@@ -137,7 +137,7 @@ impl UserCode {
         format!("{}-{}", &self.0[..4], &self.0[4..])
     }
 
-    /// The digest of the code, which is its key in the table.
+    /// The digest of the code, which is the code's key in the table.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.0)
     }

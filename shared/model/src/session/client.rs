@@ -32,8 +32,8 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// Whether the client may use the project's API in the user's name because it belongs to the
-    /// project itself.
+    /// Whether the client may use the project's API in the user's name, because the client belongs
+    /// to the project itself.
     pub fn is_first_party(&self) -> bool {
         self.grant.is_none()
     }

@@ -146,8 +146,8 @@ impl Session {
 
     /// The authentication methods of the session after another authentication. The methods in `amr`
     /// replace the earlier methods, except [`Amr::Mfa`], which a session keeps. If the user had not
-    /// proved anything in the session, it remains a session that a server vouches for, even after
-    /// one factor is proved.
+    /// proved anything in the session, a server still vouches for the session after the user has
+    /// proved one factor.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {

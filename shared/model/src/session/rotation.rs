@@ -1,11 +1,11 @@
 //! Refresh tokens of OAuth clients, which rotate (RFC 9700 §4.14.2): each use replaces the token.
 //!
 //! A token consists of 116 characters: the ids of the user and the session, each as 32 hexadecimal
-//! digits; 26 characters that all tokens of the session share; and 26 that are unique to this
-//! token. The shared part is also a secret, so anyone who knows it once had a token of the session.
-//! A token with the right shared part and an outdated unique part has therefore been used twice, by
-//! the client and by a thief. Without the shared part, anyone who knows the session's id could end
-//! the session.
+//! digits; 26 characters that all tokens of the session share; and 26 characters that are unique to
+//! this token. The shared part is also a secret, so anyone who knows the shared part once had a
+//! token of the session. A token with the right shared part and an outdated unique part has
+//! therefore been used twice, by the client and by a thief. Without the shared part, anyone who
+//! knows the session's id could end the session.
 //!
 //! For 30 seconds, a replaced token still returns the same successor, because a response may be
 //! lost and two tabs may refresh at the same time.

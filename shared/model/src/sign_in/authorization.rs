@@ -83,8 +83,8 @@ pub struct Authorization {
     /// The session of the user's access token, which must still be live at the end of the flow.
     /// Absent in flows without a user and in flows from earlier versions.
     pub begun_in: Option<SessionId>,
-    /// The PKCE verifier that this service sends to the provider. It is sealed instead of hashed,
-    /// because the token request must contain it.
+    /// The PKCE verifier that this service sends to the provider. The verifier is sealed instead of
+    /// hashed, because the token request must contain it.
     pub verifier: SealedText,
     /// When the flow expires.
     pub expires_at: Timestamp,
@@ -147,7 +147,7 @@ impl RequestedAccess {
     /// scopes also requests a refresh token.
     ///
     /// Only such a flow may make the provider ask for consent again, because some providers ask
-    /// administrators and others ask at each sign-in.
+    /// administrators, and others ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
@@ -175,7 +175,7 @@ pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     provider.authorization_endpoint.as_deref().or_else(known)
 }
 
-/// Whether the flow uses PKCE; this is always the case, unless the provider refuses PKCE.
+/// Whether the flow uses PKCE, which it always does unless the provider refuses PKCE.
 pub fn uses_pkce(provider_id: &str) -> bool {
     catalog::find(provider_id).is_none_or(|known| known.takes_pkce)
 }

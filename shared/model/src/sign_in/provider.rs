@@ -77,7 +77,7 @@ impl Situation<'_> {
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
-            // This is unreachable, because linking an account requires a user.
+            // This case is unreachable, because linking an account requires a user.
             (Purpose::Link, None, None) => Err(Refusal::OfAnother),
             (Purpose::Authenticate, _, Some((owner, true))) => Ok(Decision::SignIn(owner)),
             (Purpose::Authenticate, _, Some((_, false))) => Err(Refusal::NotForSignIn),

@@ -39,13 +39,13 @@ pub struct MfaAttempt {
     /// began without a code, and in attempts from earlier versions.
     pub of_code: Option<CodeSession>,
     /// The provider account with which the sign-in began, if it still has to be added to the user.
-    /// It is not added earlier, because someone who has proved only the address must not add
-    /// another first factor. Removed when the attempt is completed. Absent in attempts from earlier
-    /// versions.
+    /// The account is not added earlier, because someone who has proved only the address must not
+    /// add another first factor. Removed when the attempt is completed. Absent in attempts from
+    /// earlier versions.
     pub to_attach: Option<Attach>,
     /// The provider's tokens for the account with which the sign-in began. When the attempt is
-    /// completed, they are stored for the account and removed here. Absent if there are no tokens,
-    /// if the tokens are in `to_attach`, and in attempts from earlier versions.
+    /// completed, the tokens are stored for the account and removed here. Absent if there are no
+    /// tokens, if the tokens are in `to_attach`, and in attempts from earlier versions.
     pub new_tokens: Option<NewTokens>,
 }
 
@@ -94,8 +94,8 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Whether a passkey can be the second factor. It cannot if the first factor was a passkey or,
-    /// in an attempt from an earlier version, is unknown.
+    /// Whether a passkey can be the second factor. A passkey cannot be the second factor if the
+    /// first factor was a passkey or, in an attempt from an earlier version, is unknown.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }

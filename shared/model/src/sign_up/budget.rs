@@ -2,9 +2,9 @@
 //! together.
 //!
 //! The work of a condition is an upper bound that is computed from its text (`sign_up::cost`) and
-//! does not depend on the sign-up. Otherwise, an address could be made so long that the rule that
-//! rejects it is skipped. So when the rules are set, it is already known which of them are skipped,
-//! and the same rules are skipped for every sign-up.
+//! does not depend on the sign-up. Otherwise, a sufficiently long address could cause the rule that
+//! rejects it to be skipped. So when the rules are set, it is already known which rules will be
+//! skipped, and the same rules are skipped for every sign-up.
 
 /// The maximum number of steps for all rules of a project together. A step takes about a tenth of a
 /// microsecond, so an evaluation takes less than five milliseconds of processor time. Most rules

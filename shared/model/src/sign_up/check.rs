@@ -18,7 +18,7 @@ pub enum RuleRefusal {
     /// The length or a character of the id is not permitted.
     #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
     Id,
-    /// Another rule has the same id.
+    /// Another rule already has the same id.
     #[error("occurs twice")]
     SecondId,
     /// The display name is too long, or is not one line of permitted characters.
@@ -60,7 +60,7 @@ pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, RuleRefusal)> {
         }
     }
     let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    // Disabled rules must be valid too, but do not count towards the budget of the other rules.
+    // Disabled rules must also be valid, but do not count towards the budget of the other rules.
     for is_on in [true, false] {
         let chosen = rules.iter().filter(|rule| rule.enabled == is_on);
         let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();

@@ -1,10 +1,10 @@
-//! An upper bound on the work of a condition, computed from its text alone. It is the sum over the
-//! nodes of the condition's syntax tree, each with the bytes that it reads or copies. The sizes of
-//! values are bounded too, because operators such as `+` make values longer.
+//! An upper bound on the work of a condition, computed from its text alone. The bound is the sum
+//! over the nodes of the condition's syntax tree, each with the bytes that it reads or copies. The
+//! sizes of values are bounded too, because operators such as `+` make values longer.
 //!
-//! Macros such as `map` and `exists` multiply the work of their body, and nesting or chaining them
-//! would multiply it repeatedly. So a macro must not occur in the body or in the list of another
-//! macro.
+//! Macros such as `map` and `exists` multiply the work of their body, and nested or chained macros
+//! would multiply the work repeatedly. So a macro must not occur in the body or in the list of
+//! another macro.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
@@ -22,8 +22,8 @@ const BYTES_PER_NODE: usize = 256;
 const VALUE: u64 = 24;
 /// The maximum length of a number as text, in bytes.
 const MAX_NUMBER: u64 = 400;
-/// The maximum nesting of a condition. It is limited because every level takes stack space during
-/// evaluation.
+/// The maximum nesting of a condition. The nesting is limited because every level takes stack space
+/// during evaluation.
 const MAX_DEPTH: usize = 200;
 
 /// The maximum length of an address or domain in a condition, in bytes.
@@ -81,8 +81,8 @@ pub(crate) struct Cost {
     pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
-    /// Why one of the condition's regular expressions is invalid; absent if all are valid. An
-    /// evaluation that does not use the invalid expression still has a result.
+    /// Why one of the condition's regular expressions is invalid; absent if all expressions are
+    /// valid. An evaluation that does not use the invalid expression still has a result.
     pub(crate) invalid: Option<String>,
 }
 

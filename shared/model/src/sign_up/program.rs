@@ -17,7 +17,7 @@ use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 const READ_PER_STEP: usize = 16;
 /// The steps of parsing a node of the syntax tree.
 const STEPS_PER_NODE: usize = 8;
-/// The steps of parsing an operator or a bracket; some of them do not produce a node, as in `!!a`
+/// The steps of parsing an operator or a bracket, some of which do not produce a node, as in `!!a`
 /// and `((a))`.
 const STEPS_PER_MARK: usize = 2;
 /// The maximum nesting of calls and lists. For each call, the parser copies everything inside the
@@ -38,7 +38,8 @@ pub struct Program {
 
 struct CompiledCondition {
     expression: IdedExpr,
-    /// Why one of the condition's regular expressions is invalid; absent if all are valid.
+    /// Why one of the condition's regular expressions is invalid; absent if all expressions are
+    /// valid.
     invalid: Option<String>,
 }
 
@@ -51,9 +52,9 @@ pub enum Status {
     NotMatched,
     /// The rule is disabled.
     Disabled,
-    /// The condition cannot be evaluated for this sign-up, or would exceed the budget; it then
-    /// counts as false. When the rule was set, its condition was checked only with sample values,
-    /// or only by an earlier version.
+    /// The condition cannot be evaluated for this sign-up, or would exceed the budget; the
+    /// condition then counts as false. When the rule was set, its condition was checked only with
+    /// sample values, or only by an earlier version.
     Error(String),
 }
 

@@ -11,8 +11,8 @@
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores set by a server, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes show up then instead of at a sign-up. The rules of a project share one budget of work
-//! and memory (`budget`).
+//! mistakes show up then instead of during a sign-up. The rules of a project share one budget of
+//! work and memory (`budget`).
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

@@ -26,7 +26,7 @@ pub struct Verdict<'a> {
 }
 
 /// A sign-up rule of the project, or the default action, rejected the sign-up. Only administrators
-/// can see which of them rejected it.
+/// can see whether a rule or the default action rejected the sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Refusal;

@@ -38,8 +38,9 @@ pub struct Invitation {
     /// from earlier versions that did not store the sender.
     pub invited_by: Option<UserId>,
     /// The `owner_epoch` of the inviting member when the invitation was sent. The invitation is
-    /// valid only in this epoch, because an intruder may have sent it in an earlier one. The value
-    /// is 0 without a member, and in invitations from earlier versions that did not store it.
+    /// valid only in this epoch, because an intruder may have sent it in an earlier epoch. The
+    /// value is 0 if there is no such member, and in invitations from earlier versions that did not
+    /// store the epoch.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest of the code's nonce, which is the key of the stored code.
@@ -63,8 +64,8 @@ pub enum AcceptanceWay {
 pub enum AcceptanceRefusal {
     /// The user is restricted.
     Restricted(RestrictedReason),
-    /// The invitation was not sent to a verified address of the user or, if it is accepted without
-    /// its code, to a confirmed one.
+    /// The invitation was not sent to a verified address of the user or, for an acceptance without
+    /// the code, to a confirmed address.
     OtherAddress,
 }
 

@@ -34,7 +34,7 @@ pub const NAMELESS: &str = "Personal team";
 pub struct Team {
     /// The id of the team.
     pub id: TeamId,
-    /// The name: one line of at most 256 characters, possibly empty.
+    /// The name: one line of at most 256 characters, which may be empty.
     pub display_name: String,
     /// When the team was created.
     pub created_at: Timestamp,
@@ -109,7 +109,7 @@ impl Team {
     }
 }
 
-/// The name of a team: one line of at most 256 characters, possibly empty.
+/// The name of a team: one line of at most 256 characters, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, max_length = 256)]
 pub struct TeamName(pub String);
@@ -147,7 +147,7 @@ pub struct NewTeam {
 pub struct TeamPatch {
     /// The name: one line of at most 256 characters, which may be empty.
     pub display_name: Option<TeamName>,
-    /// The picture, in the same form as for a new team; `null` removes it.
+    /// The picture, in the same form as for a new team; `null` removes the picture.
     pub profile_image_url: Change<ProfileImage>,
     /// Metadata that the clients of members read and write: any JSON value of at most 32 KiB, which
     /// replaces the existing value.
@@ -201,7 +201,7 @@ impl TeamPatch {
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
     /// The name in the team: one line of at most 256 characters without hidden characters or
-    /// direction controls. `null` or blank means the user's own name.
+    /// direction controls. `null` or a blank name means the user's own name.
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at

@@ -28,7 +28,7 @@ const PLAIN: [(char, &str); 12] = [
 pub fn folded(text: &str) -> String {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
     let mut plain = String::with_capacity(decomposed.len());
-    // Marks of other scripts are not accents: without them, words would have different vowels.
+    // Marks of other scripts are not accents: without the marks, words would have different vowels.
     for letter in decomposed.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')) {
         match PLAIN.iter().find(|(special, _)| *special == letter) {
             Some((_, usual)) => plain.push_str(usual),

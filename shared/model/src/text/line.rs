@@ -2,10 +2,10 @@
 //! the direction of the surrounding text.
 //!
 //! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), and
-//! a line or paragraph separator breaks it. Invisible characters make two different names look the
-//! same. Some invisible characters are part of correct spelling: Persian and the scripts of India
-//! use joiners, and emoji use both joiners and selectors. Such characters are permitted only where
-//! spelling requires them.
+//! a line or paragraph separator breaks the sentence. Invisible characters make two different names
+//! look the same. Some invisible characters are part of correct spelling: Persian and the scripts
+//! of India use joiners, and emoji use both joiners and selectors. Such characters are permitted
+//! only where spelling requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -35,10 +35,10 @@ fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether a character must be removed. This is the case for control characters, line and paragraph
-/// separators, interlinear annotations, and direction marks, embeddings, overrides and isolates
-/// (`Bidi_Control`). It is also the case for invisible characters (`Default_Ignorable_Code_Point`
-/// of Unicode 16). Joiners, selectors and tags are decided by [`fits`].
+/// Whether a character must be removed. Such characters are control characters, line and paragraph
+/// separators, interlinear annotations, direction marks, embeddings, overrides and isolates
+/// (`Bidi_Control`), and invisible characters (`Default_Ignorable_Code_Point` of Unicode 16).
+/// Joiners, selectors and tags are decided by [`fits`].
 fn is_stray(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -117,7 +117,8 @@ fn is_tag(character: char) -> bool {
     matches!(character, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The characters of a string, in order, each with whether it is permitted in a name.
+/// The characters of a string, in order, each with a flag that indicates whether it is permitted in
+/// a name.
 fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut before, mut characters) = (None, text.chars().peekable());
     std::iter::from_fn(move || {
@@ -183,9 +184,9 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// A name for use in an email, altered so that mail programs do not turn it into a link. A word
-/// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
-/// and after every dot, including East Asian dots, unless a space follows or the name ends.
+/// A name for use in an email, altered so that mail programs do not turn the name into a link. A
+/// word joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and
+/// `/`, and after every dot, including East Asian dots, unless a space follows or the name ends.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names stored by earlier versions may contain characters that `check` rejects.

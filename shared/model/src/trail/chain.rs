@@ -16,7 +16,7 @@
 //! | all links are removed | entries that are older than [`MAX_LAG`] have no link; the worker links them, but each of these links was made too late |
 //! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! A link expires with the last of its entries, and never before an earlier link. So the unexpired
+//! A link expires together with its last entry, and never before an earlier link. So the unexpired
 //! links are always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
@@ -28,12 +28,11 @@ use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
 /// late by the sum of three times: the duration of the longest request, the largest difference
-/// between the clocks of instances, and the minute over which failed sign-ins and proofs and
-/// rejected sign-ups are counted.
+/// between the clocks of instances, and the minute over which events are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum time between an entry and its link: the table's stream keeps a change for a day, and
-/// the rest is for the work itself. A later link may mean that no worker ran for that long, but
-/// also that someone removed the links that covered its entries before.
+/// the rest is for the work itself. A later link may mean that no worker ran for that long, or that
+/// someone removed the earlier links that covered the entries.
 pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then takes about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
@@ -41,13 +40,13 @@ pub const MAX_ENTRIES: usize = 100;
 /// An entry as recorded in a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoveredEntry {
-    /// The entry's position in the chronological order of its day: its time and its id.
+    /// The position of the entry in the chronological order of its day: the entry's time and id.
     pub position: String,
     /// SHA-256 of the entry without the attributes that change when another event is counted, such
     /// as the count and the expiry.
     pub digest: Digest,
-    /// How often the event had happened, for an entry that counts events per minute; absent for all
-    /// other entries.
+    /// How many times the event had happened, for an entry that counts events per minute; absent
+    /// for all other entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// When the entry expires, in seconds since the Unix epoch; 0 if someone has removed the
@@ -56,8 +55,8 @@ pub struct CoveredEntry {
 }
 
 impl CoveredEntry {
-    /// Whether this entry is the one recorded in `before`, but with a higher count. Only the count
-    /// and the expiry of an entry may ever change.
+    /// Whether this entry is the entry recorded in `before`, but with a higher count. Only the
+    /// count and the expiry of an entry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position
@@ -99,13 +98,13 @@ pub struct Link {
     pub day: Date,
     /// The entries, in chronological order.
     pub entries: Vec<CoveredEntry>,
-    /// The latest position covered by any link up to this one.
+    /// The latest position covered by any link up to this link.
     pub watermark: String,
     /// When the link was made.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub linked_at: Timestamp,
-    /// When the link expires, in seconds since the Unix epoch; at the earliest when its last entry
-    /// and the previous link expire.
+    /// When the link expires, in seconds since the Unix epoch. A link does not expire before its
+    /// last entry or the previous link.
     pub expires_at: i64,
     /// The digest of the previous link; in the first link, the digest of the project's id.
     pub previous: Digest,
@@ -126,7 +125,7 @@ pub struct Head {
     pub expires_at: i64,
 }
 
-/// The digest that the first link of a project contains as the previous one.
+/// The digest that the first link of a project contains in place of a previous link's digest.
 pub fn beginning(project: &ProjectId) -> Digest {
     Digest::of(project.as_str())
 }

@@ -63,7 +63,7 @@ pub struct Entry {
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user of the affected account; absent if no account is affected.
+    /// The user of the affected account; absent if the event does not affect an account.
     pub user_id: Option<UserId>,
     /// Other targets: first the targets in the path, in their order there, such as a team and then
     /// a permission in the team.
@@ -74,7 +74,7 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
     /// Where the request came from. Absent for work by the system, and for rejected sign-ups,
-    /// because their entry may count several.
+    /// because an entry may count several sign-ups.
     pub place: Option<Place>,
     /// How the change affects the project's totals.
     #[serde(default, skip_serializing_if = "Tally::is_empty")]

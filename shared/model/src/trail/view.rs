@@ -31,7 +31,7 @@ pub struct AuditEntry {
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user of the affected account; `null` if no account is affected.
+    /// The user of the affected account; `null` if the event does not affect an account.
     pub user_id: Option<UserId>,
     /// Other targets: first the targets in the path, in their order there, such as a team and then
     /// a permission in the team.

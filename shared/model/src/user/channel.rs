@@ -24,7 +24,7 @@ pub struct NewChannel {
     pub used_for_auth: bool,
     /// Whether the address is verified.
     pub is_verified: bool,
-    /// Whether the address becomes the primary one.
+    /// Whether the address becomes the primary address.
     pub is_primary: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct ChannelPatch {
     pub used_for_auth: Option<bool>,
     /// Whether the address is verified.
     pub is_verified: Option<bool>,
-    /// Whether the address is the primary one.
+    /// Whether the address is the primary address.
     pub is_primary: Option<bool>,
 }
 
@@ -80,8 +80,8 @@ pub struct ContactChannel {
     /// The kind of address.
     pub r#type: ChannelType,
     /// Whether the user can sign in with the address, using a password, a code or a link. Only one
-    /// user of a project can sign in with an address. If a client sets it to `true`, it takes
-    /// effect once the address is verified.
+    /// user of a project can sign in with an address. If a client sets the field to `true`, the
+    /// change takes effect once the address is verified.
     pub used_for_auth: bool,
     /// Whether the address is verified.
     pub is_verified: bool,
@@ -156,13 +156,14 @@ impl User {
         Ok(())
     }
 
-    /// The standing of a changed channel. If the user asks to sign in with an address, this takes
-    /// effect when the address is verified, with one exception. If the address of the sign-up is
-    /// the only way to sign in, apart from the password, replacing it takes effect immediately, as
-    /// if the account had been created with the new address. So a user who corrects a typo is not
-    /// locked out. The exception does not apply to a verified address, which cannot be a typo. It
-    /// does not apply either to an account that has ever had another way to sign in. Otherwise, an
-    /// intruder could replace the address, prove the new one first, and become the owner.
+    /// The standing of a changed channel. If the user asks to sign in with an address, the change
+    /// takes effect when the address is verified, with one exception. If the address of the sign-up
+    /// is the only way to sign in, apart from the password, replacing the address takes effect
+    /// immediately, as if the account had been created with the new address. So a user who corrects
+    /// a typo is not locked out. The exception does not apply to a verified address, which cannot
+    /// be a typo. Nor does the exception apply to an account that has ever had another way to sign
+    /// in. Otherwise, an intruder could replace the address, be the first to prove the new one, and
+    /// become the owner.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
@@ -179,7 +180,7 @@ impl User {
         }
     }
 
-    /// Removes a channel. If the channel was the primary one, the user no longer has a primary
+    /// Removes a channel. If the channel was the primary channel, the user no longer has a primary
     /// channel.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refusal> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;

@@ -1,11 +1,12 @@
 //! Remembered devices, in projects that permit them: after a second factor, a device can get a
 //! token that stands in for the second factor in later sign-ins.
 //!
-//! A device is forgotten when someone else may have gained access to the account. This is the case
-//! whenever an epoch of the account is raised ([`ownership`](crate::user::ownership) lists the
-//! reasons, such as a changed password), and whenever the authenticator apps change. A remembered
-//! device stands in for the second factor only. After a sign-in with a remembered device, the
-//! session counts as authenticated at the time when the second factor was proved on the device.
+//! A device is forgotten when someone else may have gained access to the account. An account's
+//! devices are forgotten whenever an epoch of the account is raised
+//! ([`ownership`](crate::user::ownership) lists the reasons, such as a changed password), and
+//! whenever the authenticator apps change. A remembered device stands in for the second factor
+//! only. After a sign-in with a remembered device, the session counts as authenticated at the time
+//! when the second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;

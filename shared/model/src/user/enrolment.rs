@@ -78,7 +78,8 @@ impl Enrolment {
     }
 
     /// Returns the setup if it exists, has not expired and has not been used, and if not too many
-    /// codes from an app were tried; `attempts` is their number, including the current one.
+    /// codes from an app were tried; `attempts` is the number of these codes, including the current
+    /// one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let enrolment = enrolment.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)

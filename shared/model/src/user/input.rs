@@ -52,9 +52,10 @@ pub struct UserInput {
     /// Only `false` is accepted, which removes all passkeys.
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
-    /// The new primary address: either an address that the user already has, or a new one, which is
-    /// unverified. The previous primary address is kept as an additional address. `null` means no
-    /// primary address. With server access, the domain may be any host name, such as `localhost`.
+    /// The new primary address: either an address that the user already has, or a new address,
+    /// which is unverified. The previous primary address is kept as an additional address. `null`
+    /// means that the user does not have a primary address. With server access, the domain may be
+    /// any host name, such as `localhost`.
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<AnyEmail>,
 
@@ -68,7 +69,7 @@ pub struct UserInput {
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the user can sign in with the primary address. If absent, an
     /// existing channel stays as it is, and the user can sign in with a new address only if the
-    /// previous primary address permitted it.
+    /// user could sign in with the previous primary address.
     pub primary_email_auth_enabled: Option<bool>,
     /// Requires server access. The new password; `null` removes the password. In both cases, all
     /// sessions of the user end. The password of an existing user must satisfy the rules for new

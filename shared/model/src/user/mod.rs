@@ -142,7 +142,8 @@ pub struct User {
     #[serde(default)]
     pub credential_epoch: u64,
     /// The first credential epoch since which no way to sign in has been lost: the epoch at the
-    /// sign-up, or when a mistyped address was last corrected. It is raised with each new password.
+    /// sign-up, or when a mistyped address was last corrected. The epoch is raised with each new
+    /// password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How many times all credentials were removed (because of a new owner, the sign-up of an
@@ -184,14 +185,14 @@ pub struct Channel {
     /// a provider has verified it, or a server has declared it verified.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_verified: bool,
-    /// Whether a verified address is still unproved. Its verification code was redeemed without a
-    /// session of the account, so the person who receives emails at the address may not be the
-    /// person who uses the account. Always `false` for an unverified address.
+    /// Whether a verified address is still unproved. The address's verification code was redeemed
+    /// without a session of the account, so the person who receives emails at the address may not
+    /// be the person who uses the account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
     /// Whether the address was verified only by a verification code that was redeemed without a
-    /// session of the account. This can be `true` for an address that counts as proved because the
-    /// account had a verified address before. Always `false` for an unverified address.
+    /// session of the account. The flag can be `true` for an address that counts as proved because
+    /// the account had a verified address before. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
@@ -269,15 +270,16 @@ impl User {
         self.otp_enabled |= !self.otp_refused;
     }
 
-    /// Whether the account no longer accepts passwords after too many wrong ones. It accepts
-    /// passwords again once the password is replaced or the owner signs in another way (SP
-    /// 800-63B-4, §3.2.2).
+    /// Whether the account no longer accepts passwords because too many wrong passwords were tried.
+    /// The account accepts passwords again once the password is replaced or the owner signs in
+    /// another way (SP 800-63B-4, §3.2.2).
     pub fn is_closed_to_passwords(&self) -> bool {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user, who sends it to change it
-    /// or to reauthenticate, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user, who must send it to change
+    /// it or to reauthenticate, because too many wrong passwords were sent.
+    /// [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }
@@ -287,8 +289,8 @@ impl User {
         self.wrong_passwords > 0 || self.wrong_old_passwords > 0
     }
 
-    /// Resets the counts of wrong passwords. The owner has proved their presence, or the password
-    /// was replaced or removed.
+    /// Resets the counts of wrong passwords. Called when the owner has proved their presence, or
+    /// when the password was replaced or removed.
     pub fn forget_wrong_passwords(&mut self) {
         self.wrong_passwords = 0;
         self.wrong_old_passwords = 0;

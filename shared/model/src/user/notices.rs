@@ -24,8 +24,8 @@ const MAX_RELEASED: usize = 50;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The highest number used so far. It belongs to the latest change with a scheduled or sent
-    /// notice, to an undone sign-in, or to a change of the account's owner.
+    /// The highest number used so far. The number belongs to the latest change with a scheduled or
+    /// sent notice, to an undone sign-in, or to a change of the account's owner.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
@@ -39,8 +39,8 @@ pub struct Notices {
     #[serde(default)]
     pub(crate) joined: Vec<JoinedAddress>,
     /// Addresses that their recipients removed from the account and that have not been verified in
-    /// the account since. At most [`MAX_RELEASED`], the latest last. Only a link sent to such an
-    /// address restores it.
+    /// the account since. At most [`MAX_RELEASED`], the latest last. Only a link that was sent to
+    /// such an address restores it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) released: Vec<Email>,
 }
@@ -111,7 +111,8 @@ impl Notices {
         }
     }
 
-    /// Records that the person who receives the emails of an address removed it from the account.
+    /// Records that the person who receives the emails of an address removed the address from the
+    /// account.
     pub(crate) fn release(&mut self, email: Email) {
         self.released.retain(|released| *released != email);
         self.released.push(email);
@@ -130,8 +131,8 @@ impl Notices {
         self.released.clear();
     }
 
-    /// When the address was verified; `None` if it is not verified, or if the time is not recorded
-    /// (see `joined`).
+    /// When the address was verified; `None` if the address is not verified, or if the time is not
+    /// recorded (see `joined`).
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

@@ -2,10 +2,10 @@
 //! invalidates.
 //!
 //! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
-//! credential epoch in which it was created, and a session only in its session epoch, unless it was
-//! kept. Ending all sessions raises both epochs. The entire account is one item, written under a
-//! version condition, so each transition below happens completely or not at all. Codes and sessions
-//! from before the transition belong to an older epoch.
+//! credential epoch in which it was created. A session is valid only in the session epoch in which
+//! it began, unless it was kept. Ending all sessions raises both epochs. The entire account is one
+//! item, written under a version condition, so each transition below happens completely or not at
+//! all. Codes and sessions from before the transition belong to an older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
@@ -13,7 +13,7 @@
 //! | an anonymous user signs up, or a tool's anonymous user is taken over | all are removed; the sign-up adds a new one | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. If the code is redeemed without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved: the next proof is the first one. Such an address is not confirmed | stay | stays |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. If the code is redeemed without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved, so the next proof is the first one. Such an address is not confirmed | stay | stays |
 //! | password changed, reset or removed; all sessions ended | all others are kept | end, except for a kept one | raised |
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | all others are kept | stay | raised |
 //! | address added | stay | stay | stays, because no earlier code is for the address |
@@ -79,7 +79,7 @@ impl Channel {
     }
 
     /// Whether the owner of the account has proved the address, or a provider or a server vouches
-    /// for it.
+    /// for the address.
     pub fn is_proved(&self) -> bool {
         self.is_verified && !self.is_unproved
     }
@@ -148,9 +148,9 @@ impl User {
         self.channels = vec![Channel { used_for_auth: true, is_verified: true, is_primary: true, ..channel }];
     }
 
-    /// Whether the account may have been used, according to the user's data. This is the case if it
-    /// was not created by a server, has or had a credential other than the address, or if its
-    /// sessions were ended.
+    /// Whether the account may have been used, according to the user's data. This is the case if a
+    /// server did not create the account, if the account has or had a credential other than the
+    /// address, or if its sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
         let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;
@@ -200,8 +200,9 @@ impl User {
     /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
     /// address that a client claimed at sign-up stays unproved, and so does the account's first
     /// verified address. Additional addresses count as proved, but not as confirmed. If such an
-    /// address stayed unproved, someone who added it with a stolen session could use it to become
-    /// the owner of the account, and the links in the notices to the owner would become invalid.
+    /// address stayed unproved, someone who added it with a stolen session could use the address to
+    /// become the owner of the account, and the links in the notices to the owner would become
+    /// invalid.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -224,8 +225,8 @@ impl User {
         channel.map(Channel::give_up).is_some()
     }
 
-    /// Removes the channel of an address, because the person who receives its emails says that the
-    /// account belongs to someone else; `false` if the channel does not exist.
+    /// Removes the channel of an address, because the person who receives the address's emails says
+    /// that the account belongs to someone else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
         let Some(position) = self.channels.iter().position(|channel| channel.id == id) else { return false };
         let channel = self.channels.remove(position);
@@ -281,8 +282,8 @@ impl User {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unproved sign-in addresses. The first person to prove one of them becomes the owner of
-    /// the account.
+    /// The unproved sign-in addresses. The first person to prove such an address becomes the owner
+    /// of the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }

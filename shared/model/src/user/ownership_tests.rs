@@ -22,7 +22,7 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
 }
 
 /// An account with the unverified address `ada@example.com`, in which both flags for emailed codes
-/// are set. An attacker has added other addresses and a provider account to it.
+/// are set. An attacker has added other addresses and a provider account to the account.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -83,7 +83,8 @@ fn a_verification_without_a_session_settles_nothing() {
     // stays proved.
     assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
     assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
-    // A server's declaration also makes it proved; an address that replaces it is not verified.
+    // A server's declaration also makes the address proved; an address that replaces it is not
+    // verified.
     let id = user.channels[0].id;
     let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
     let mut vouched = user.clone();
@@ -212,8 +213,8 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
     assert_eq!(of(false, false, Standing::Wished), (false, false));
     assert_eq!(of(true, false, Standing::Wished), (true, false));
     assert_eq!(of(false, false, Standing::Assigned), (true, false));
-    // The first user to verify an address gets it, even if another person's proof may still take
-    // the account away.
+    // The first user to verify an address gets the address, even if another person's proof may
+    // still take the account away.
     let unproved = Channel { is_unproved: true, ..channel("ada@example.com", true, Standing::Provisional) };
     assert!(unproved.signs_in() && !unproved.gives_way());
 }

@@ -95,7 +95,7 @@ impl User {
     }
 
     /// Refuses a change after which the user can sign in with more than one account of a provider,
-    /// and with more than before. `before` is the user before the change.
+    /// and with more accounts than before. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), AccountRefusal> {
         let count = |user: &Self, one: &ProviderAccount| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()

@@ -10,8 +10,8 @@ use wire::id::{ProjectId, UserId};
 /// A set of recovery codes, without the codes that have been used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryCodes {
-    /// The salt and the hashes of the unused codes, sealed for their user. They are sealed because
-    /// the codes are short enough to be guessed from their hashes.
+    /// The salt and the hashes of the unused codes, sealed for their user. The hashes are sealed
+    /// because the codes are short enough to be guessed from their hashes.
     pub hashes: SealedText,
     /// The number of unused codes.
     pub left: usize,
@@ -36,7 +36,8 @@ impl RecoveryCodes {
         HashedCodes::parse(&sealer.open(owner, &self.hashes)?).ok_or(Error)
     }
 
-    /// The set after a code was used; `None` if the set does not contain the code, or no longer.
+    /// The set after a code was used; `None` if the set does not contain the code, or no longer
+    /// contains it.
     pub fn redeem(&self, sealer: &Sealer, entropy: &Entropy, owner: &str, code: &HashedCode) -> Result<Option<Self>, Error> {
         let left = self.open(sealer, owner)?.without(code);
         left.map(|left| Self::seal(sealer, entropy, owner, &left, self.created_at)).transpose()

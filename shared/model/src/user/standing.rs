@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 pub enum Standing {
     /// The address of the sign-up, an address that replaced it to correct a typo, the address whose
     /// proof gave the account a new owner, or any address stored by an earlier version that did not
-    /// record the standing. If such an address is used for signing in, it is claimed. While it is
-    /// unverified and not primary, another account that verifies the address takes over the claim.
+    /// record the standing. If such an address is used for signing in, it is claimed. While such an
+    /// address is unverified and not primary, another account that verifies the address takes over
+    /// the claim.
     #[default]
     Provisional,
     /// An address that the user added, enabled for signing in, or set in place of another. Such an

@@ -19,8 +19,8 @@ pub const MAX_AUTHENTICATORS: usize = Quota::Authenticators.max();
 /// A user's second factor: at least one authenticator app, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
-    /// The first app. Its fields are flattened, because earlier versions, which permitted only one
-    /// app, stored the fields directly in this object.
+    /// The first app. The fields of the app are flattened, because earlier versions, which
+    /// permitted only one app, stored the fields directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
     /// The other apps. The name of the field is not one of DynamoDB's reserved words, so

@@ -15,7 +15,7 @@ use crate::user::MAX_ACCOUNTS;
 /// The maximum length of a note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
 
-/// A name of at most 256 characters; `None` if it is blank.
+/// A name of at most 256 characters; `None` if the name is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(pub Option<String>);
 
@@ -57,8 +57,8 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    /// The provider account to store, with this id. Its issuer is not set yet, because the issuer
-    /// depends on the project.
+    /// The provider account to store, with this id. The issuer is not set yet, because it depends
+    /// on the project.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,

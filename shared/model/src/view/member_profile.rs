@@ -44,7 +44,7 @@ pub enum MemberProfileView {
 }
 
 impl ClientMemberProfile {
-    /// The profile of a member; values that are not set are the user's own.
+    /// The profile of a member, with the user's own values in place of values that are not set.
     pub fn of(team_id: TeamId, member: &Member, user: &User) -> Self {
         Self {
             team_id,

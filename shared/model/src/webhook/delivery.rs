@@ -157,8 +157,8 @@ pub struct DeliveryView {
     /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if it was
     /// never replayed.
     replayed_at_millis: Option<i64>,
-    /// The body of the message: `type`, `timestamp` and `data`. If it contains `"truncated": true`,
-    /// metadata in `data` is `null` because it was too large.
+    /// The body of the message: `type`, `timestamp` and `data`. If the body contains `"truncated":
+    /// true`, metadata in `data` is `null` because it was too large.
     #[schema(value_type = Object)]
     payload: Value,
 }

@@ -34,7 +34,7 @@ pub struct Health {
     pub failing_since: Option<Timestamp>,
     /// When the last failed attempt of the current series began; absent if there is no such series.
     pub failed_at: Option<Timestamp>,
-    /// The last attempt; absent if there has not been one.
+    /// The last attempt; absent if there has not been an attempt.
     pub last: Option<LastDelivery>,
 }
 

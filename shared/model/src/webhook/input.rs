@@ -51,7 +51,7 @@ pub struct NewEndpoint {
 pub struct EndpointPatch {
     /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
     /// deployment allows private addresses. If the endpoint has headers, changing the URL requires
-    /// `custom_headers` with all values in plain text, so that the values are sent only where their
+    /// `custom_headers` with all values in plain text. So the values are sent only where their
     /// owner wants.
     pub url: Option<String>,
     /// One line of at most 256 characters.

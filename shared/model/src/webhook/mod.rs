@@ -1,7 +1,7 @@
 //! Webhooks: the endpoints of a project, which receive events about changes.
 //!
 //! Secrets are stored sealed instead of as digests, because the service signs with them. The values
-//! of custom headers are sealed as well, because they are often credentials of the sender.
+//! of custom headers are sealed as well, because such values are often credentials of the sender.
 
 pub mod delivery;
 pub mod event;
@@ -124,8 +124,8 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old secret keeps signing until `until`, provided that is after
-    /// `now`.
+    /// Replaces the secret. The old secret keeps signing until `until`, provided that `until` is
+    /// after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });
@@ -155,7 +155,7 @@ pub struct EndpointView {
     updated_at_millis: i64,
     /// The last four characters of the secret.
     secret_last_four: String,
-    /// The last attempt; `null` if there has not been one.
+    /// The last attempt; `null` if there has not been an attempt.
     last_delivery: Option<LastDelivery>,
 }
 

@@ -4,12 +4,12 @@
 //! the current ones and replace it.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
-//! kind of hash it has. The work is one argon2id hash at the current parameters and, if the project
-//! has imported bcrypt hashes, one bcrypt hash at their highest cost. If the account's argon2id
-//! hash is cheaper than the current parameters, an extra hash makes up the difference, and the
-//! total time is the same to within a few percent. Checking a more expensive hash, made before the
-//! parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of
-//! cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! kind of hash the account has. The work is one argon2id hash at the current parameters and, if
+//! the project has imported bcrypt hashes, one bcrypt hash at their highest cost. If the account's
+//! argon2id hash is cheaper than the current parameters, an extra hash makes up the difference, and
+//! the total time is the same to within a few percent. Checking a more expensive hash, made before
+//! the parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check
+//! of cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// The bcrypt costs that can be imported. 4 is bcrypt's minimum; 2^12 rounds take a quarter of a
+/// The bcrypt costs that can be imported. bcrypt's minimum is 4. 2^12 rounds take a quarter of a
 /// second, which every wrong password in the project then takes. Earlier versions accepted costs up
 /// to 16.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
@@ -71,17 +71,17 @@ pub enum Verdict {
 }
 
 thread_local! {
-    /// Argon2's memory, reused by each hashing thread: allocating it for every hash would be slow
-    /// because the operating system zeroes new memory. See [`Hasher::release`].
+    /// Argon2's memory, which each hashing thread reuses. Allocating memory for every hash would be
+    /// slow, because the operating system zeroes new memory. See [`Hasher::release`].
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The minimum size to reserve for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations above 32
-/// MiB separately and returns them to the operating system when freed. It may keep smaller
-/// allocations. Blocks that have never been filled do not take up memory.
+/// MiB separately, and returns their memory to the operating system when they are freed. glibc may
+/// keep smaller allocations. Blocks that have never been filled do not take up memory.
 const MIN_RESERVED: usize = (32 << 10) + 1;
 
-/// The threads hold no memory.
+/// The threads do not hold any memory.
 const FREE: u8 = 0;
 /// The threads may hold memory, and there has been no work since the last [`Hasher::release`].
 const IDLE: u8 = 1;
@@ -119,8 +119,8 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // The digest is all zeros: checking a password against it takes as much work as against a
-        // real hash, but never succeeds.
+        // The digest is all zeros: checking a password against it takes as much work as checking
+        // one against a real hash, but never succeeds.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }
@@ -153,7 +153,7 @@ impl Hasher {
 
     /// Checks `password` against `hash`; without a hash, does the same amount of work and returns
     /// [`Verdict::Wrong`]. `dearest` is the highest cost among the project's imported bcrypt
-    /// hashes; `None` if there are none. It is also `None` for signed-in users, to whom the
+    /// hashes; `None` if there are none. `dearest` is also `None` for signed-in users, to whom the
     /// duration does not reveal anything new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
@@ -284,7 +284,8 @@ pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result
     MEMORY.with_borrow_mut(|memory| {
         let blocks = argon2.params().block_count();
         if memory.len() < blocks {
-            // Drop the old memory first: growing it in place would copy its content for nothing.
+            // Drop the old memory first, because growing it in place would copy its content
+            // needlessly.
             *memory = Vec::new();
             memory.reserve_exact(blocks.max(MIN_RESERVED));
             memory.resize(blocks, Block::default());

@@ -34,7 +34,7 @@ pub struct ChangedProject {
 }
 
 /// Applies a change to a level, and updates the settings derived from the levels. If there are
-/// problems, the function does not change anything and returns them by configuration path.
+/// problems, the function does not change anything, and returns the problems by configuration path.
 pub fn change(
     mut levels: Levels,
     (level, change): (Level, &LevelChange),

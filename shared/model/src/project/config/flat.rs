@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Values by path. A non-empty object does not count as a value, but each of its members does.
+/// Values by path. A non-empty object does not count as a value, but each member of the object
+/// does.
 pub type Flat = BTreeMap<String, Value>;
 
 /// Whether a path is `key` or is below `key`.
@@ -23,7 +24,7 @@ fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
 }
 
-/// Whether a path is one of these keys or is below one of them.
+/// Whether a path is one of these keys or is below one of these keys.
 pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
@@ -57,14 +58,14 @@ pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
 }
 
 /// The values of an object whose top-level keys may be dotted paths. Shorter keys are set first,
-/// and longer ones may then replace parts of their values.
+/// and longer keys may then replace parts of their values.
 pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     let mut keys: Vec<&String> = values.keys().collect();
     keys.sort_by_key(|key| key.matches('.').count());
     let mut all = Flat::new();
     for key in keys {
         remove_tree(&mut all, key);
-        // A value below a cleared key makes that key exist again.
+        // A value below a cleared key sets that key again.
         for parent in with_parents(key).skip(1) {
             if all.get(parent).is_some_and(Value::is_null) {
                 all.remove(parent);

@@ -40,7 +40,7 @@ impl Level {
 /// are stored and returned but have no effect, so that one file can serve several services.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
-/// The keys for managed email domains, which Gatelet does not support, in an area that it does
+/// The keys for managed email domains, which Gatelet does not support, in an area that Gatelet does
 /// support.
 const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
 

@@ -16,8 +16,8 @@ use crate::project::config::level_change::LevelChange;
 pub struct LevelDocuments {
     /// The documents of the branch.
     pub branch: MailDocuments,
-    /// The documents of the environment. Each one overrides the document of the branch with the
-    /// same id.
+    /// The documents of the environment. A document of the environment overrides the document of
+    /// the branch with the same id.
     pub environment: MailDocuments,
 }
 

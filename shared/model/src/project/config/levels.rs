@@ -6,9 +6,9 @@
 //! the result, longer keys are set after shorter ones. So a value set at the environment stays in
 //! effect, whatever is pushed to the branch.
 //!
-//! Templates and themes are not stored with the levels: each is a separate item that names its
-//! level ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
-//! settings; the levels contain [`HIDDEN_SECRET`] in place of each secret.
+//! Templates and themes are not stored with the levels: each template or theme is a separate item
+//! that names its level ([`documents`](crate::project::config::documents)). Secrets are stored with
+//! the project's settings; the levels contain [`HIDDEN_SECRET`] in place of each secret.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ use crate::project::config::settings::Config;
 use crate::project::passkeys::PasskeySettings;
 use crate::setting::HIDDEN_SECRET;
 
-/// The maximum size of all levels together, in bytes of JSON. They are one item of the table, and
-/// items are limited to 400 KB.
+/// The maximum size of all levels together, in bytes of JSON. All levels are stored as one item of
+/// the table, and items are limited to 400 KB.
 pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys to reset in one request.
@@ -52,7 +52,7 @@ pub struct Levels {
     #[serde(with = "text")]
     environment: Values,
     /// Whether the levels define the project's permissions. Levels that were stored before
-    /// configurations could define permissions do not define any ([`Self::completed`]).
+    /// configurations could define permissions do not define permissions ([`Self::completed`]).
     #[serde(default)]
     has_permissions: bool,
 }
@@ -70,9 +70,9 @@ impl Levels {
     }
 
     /// Adds the project's settings that levels from earlier versions do not contain to the
-    /// environment. These are permissions, if the levels were stored before a configuration could
-    /// define them, and the settings for passkeys, which earlier versions changed only in the
-    /// project.
+    /// environment. The added settings are permissions, if the levels were stored before a
+    /// configuration could define them, and the settings for passkeys, which earlier versions
+    /// changed only in the project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {

@@ -1,11 +1,11 @@
 //! The settings of a project as a configuration: a set of values with dotted paths as keys.
 //!
-//! A configuration has three levels. They are stored separately ([`levels`]), and each permits
-//! certain keys ([`Level`]). Most requests read only the project's settings, not the levels. A
-//! change to a level combines all levels again and parses the complete result ([`change()`]). A
-//! missing key has its default value. If a single value is invalid, the entire change is rejected.
-//! When another operation changes settings, it also writes the new values to the environment or,
-//! for keys of the project level, to the project level.
+//! A configuration has three levels. The levels are stored separately ([`levels`]), and each level
+//! permits certain keys ([`Level`]). Most requests read only the project's settings, not the
+//! levels. A change to a level combines all levels again and parses the complete result
+//! ([`change()`]). A missing key has its default value. If a single value is invalid, the entire
+//! change is rejected. When another operation changes settings, it also writes the new values to
+//! the environment or, for keys of the project level, to the project level.
 //!
 //! Names that were stored when hidden characters were still permitted are serialized without those
 //! characters, so that such names do not block other changes.

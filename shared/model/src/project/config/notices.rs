@@ -1,5 +1,5 @@
 //! The configuration keys for the account notices that users receive: one key per topic, and one
-//! for sign-ins from new places.
+//! key for sign-ins from new places.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -95,8 +95,8 @@ impl Provider {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
-    /// Whether users can sign in with the provider. A provider without a type, such as one with
-    /// values in the environment but no definition in the branch, is not offered.
+    /// Whether users can sign in with the provider. Users cannot sign in with a provider without a
+    /// type, such as a provider with values in the environment but no definition in the branch.
     pub(crate) fn is_offered(&self) -> bool {
         self.kind.is_some() && self.allow_sign_in != Some(false)
     }

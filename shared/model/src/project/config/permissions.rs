@@ -21,7 +21,7 @@ const CONTAINED: &str = "containedPermissionIds";
 /// configuration.
 const OCCASIONS: [(&str, Occasion); 3] =
     [("teamCreator", Occasion::TeamCreator), ("teamMember", Occasion::TeamMember), ("signUp", Occasion::SignUp)];
-/// The maximum number of permissions that are set aside; it bounds the size of a project.
+/// The maximum number of permissions that are set aside, which bounds the size of a project.
 const MAX_IDLE: usize = 2 * MAX_DEFINITIONS;
 
 /// The path of a definition.
@@ -133,8 +133,8 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
 }
 
 /// The references to a permission in the values of a level. Each reference is a member of an
-/// object, named by the permission's id. It is returned as the path of the object and the value of
-/// the member.
+/// object, named by the permission's id. A reference is returned as the path of the object and the
+/// value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

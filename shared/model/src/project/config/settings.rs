@@ -168,7 +168,7 @@ fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty)
 }
 
-/// The name of each domain in the configuration: the configured one or, without one, a generated
+/// The name of each domain in the configuration: the configured name or, without one, a generated
 /// name.
 fn domain_names(project: &Project) -> Vec<String> {
     let names = &project.config.domain_names;

@@ -18,8 +18,8 @@ pub struct Provider {
     pub authorization_endpoint: &'static str,
     /// The URL at which authorization codes are exchanged for tokens.
     pub token_endpoint: &'static str,
-    /// The scopes that every flow requests, for reading the account and, if the provider reports
-    /// one, the account's email address.
+    /// The scopes that every flow requests, for reading the account and its email address, if the
+    /// provider reports an address.
     pub scope: &'static str,
     /// Parameters that a plain sign-in adds to the request.
     pub sign_in: Parameters,

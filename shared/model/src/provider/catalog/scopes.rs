@@ -17,7 +17,8 @@ pub struct Scopes {
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Scopes, each with the scopes that it includes. The included scopes may include further ones.
+    /// Scopes, each with the scopes that it includes. The included scopes may include further
+    /// scopes.
     pub includes: &'static [(&'static str, &'static [&'static str])],
     /// A part of a scope's name, and the text that replaces it in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],

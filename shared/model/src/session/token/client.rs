@@ -1,10 +1,10 @@
 //! Tokens of the project's OAuth clients: access tokens (RFC 9068) and ID tokens (OpenID Connect
 //! Core §2).
 //!
-//! If a client belongs to the project itself, the audience of its access tokens is the project, as
-//! for the tokens of the project's apps, and the API accepts them. Access tokens of all other
-//! clients are only for the userinfo endpoint, because services that verify the project's tokens
-//! must not mistake them for tokens of the project's apps.
+//! If a client belongs to the project itself, the project is the audience of the client's access
+//! tokens, as for the tokens of the project's apps, and the API accepts the tokens. Access tokens
+//! of all other clients are only for the userinfo endpoint, because services must not mistake such
+//! a token for a token of the project's apps.
 
 use std::time::Duration;
 
@@ -32,14 +32,14 @@ pub fn issuer(api_url: &str, project: &ProjectId) -> String {
     Audience::Normal.issuer(api_url, project)
 }
 
-/// The endpoint that returns claims about the user. It is the audience of tokens that are valid
-/// only there.
+/// The endpoint that returns claims about the user. The endpoint is the audience of tokens that are
+/// valid only there.
 pub fn userinfo_endpoint(issuer: &str) -> String {
     format!("{issuer}/oauth2/userinfo")
 }
 
-/// The payload of a client's access token. It contains the claims of every access token, with the
-/// client's `client_id` and `aud`, and without the claims that the client may not learn.
+/// The payload of a client's access token. The payload contains the claims of every access token,
+/// with the client's `client_id` and `aud`, and without the claims that the client may not learn.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]

@@ -188,8 +188,8 @@ pub struct Signer {
     memory: Option<Box<dyn Remember>>,
 }
 
-/// The `typ` of access tokens (RFC 9068 §2.1). It distinguishes access tokens from all other tokens
-/// that are signed with the same key.
+/// The `typ` of access tokens (RFC 9068 §2.1). This value distinguishes access tokens from all
+/// other tokens that are signed with the same key.
 const TYPE: &str = "at+jwt";
 
 /// The scopes of sessions of the project's apps: all scopes that describe a user.

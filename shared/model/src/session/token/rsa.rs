@@ -1,5 +1,5 @@
 //! Tokens signed with the RSA keys of a project. The keys are in the table, so a process must read
-//! them ([`Signer::learn`]) before it can sign or verify with them.
+//! them ([`Signer::learn`]) before it can sign or verify tokens with the keys.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +27,9 @@ struct ClaimedAudience {
 
 impl Subject {
     /// The algorithm for a token in a project that uses `of_project`. Tokens of restricted and
-    /// anonymous users have other issuers, which verifiers that need RSA do not know. They also
-    /// have other keys, so that a verifier that checks only signatures does not accept such users.
+    /// anonymous users have other issuers, which verifiers that need RSA do not know. Such tokens
+    /// are also signed with other keys, so that a verifier that checks only signatures does not
+    /// accept these users.
     pub fn algorithm(&self, of_project: TokenAlgorithm) -> TokenAlgorithm {
         if self.restricted.is_none() { of_project } else { TokenAlgorithm::Es256 }
     }

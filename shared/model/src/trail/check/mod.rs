@@ -28,7 +28,7 @@ pub enum Problem {
     /// The entry is older than the project, so lists omit it.
     #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
     EntryHidden(String),
-    /// The entry is not linked, although it is older than a worker may take.
+    /// The entry is not linked, although it is older than the time that a worker may take.
     #[error("entry {0} has not been linked for more than a day: no worker ran, or its link was removed")]
     EntryOverdue(String),
     /// The entry is not covered by any link.
@@ -43,7 +43,7 @@ pub enum Problem {
     /// The link contains the wrong number, or the digest of a link other than the previous one.
     #[error("link {0} does not follow the previous link")]
     LinkMoved(u64),
-    /// The time between the link and its entries is longer than a worker may take.
+    /// The time between the link and its entries is longer than the time that a worker may take.
     #[error("link {0} was made more than a day after its entries: no worker ran, or earlier links were removed")]
     LinkLate(u64),
     /// The head is missing, although there are links, or entries that must have had links.
@@ -187,8 +187,8 @@ impl<'a> Chain<'a> {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The problem that links are missing before this number. It names the first missing link if
-    /// that link cannot have expired, and otherwise the last missing link.
+    /// The problem that links are missing before this number. The problem names the first missing
+    /// link if that link cannot have expired, and otherwise the last missing link.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
