@@ -1,4 +1,4 @@
-//! The kinds of changes that users are notified of.
+//! The kinds of changes about which users are notified.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -3,8 +3,8 @@
 //!
 //! The person behind a change may control the session and a newly added address. So notices go to
 //! the addresses from before the change, and the link can restore a [`Snapshot`] of the account
-//! from that time. The link must not become a weapon: once an intruder's address is verified, the
-//! intruder receives notices too. These rules decide who can undo which changes:
+//! from that time. Intruders must not be able to misuse the link, because they receive notices too
+//! once their address is verified. These rules decide who can undo which changes:
 //!
 //! 1. **Seniority.** A link that restores the account goes only to the address verified first in
 //!    the account and to any others verified at the same time. If no address is verified, such a

@@ -255,7 +255,7 @@ pub struct ClientView {
     /// Only users who have this permission in the project may sign in; `null` if users do not need
     /// a permission.
     allowed_permission_id: Option<String>,
-    /// Whether the client is switched off.
+    /// Whether the client is disabled.
     is_disabled: bool,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,

@@ -78,8 +78,8 @@ pub struct IssuerMetadata {
     /// How clients receive the response.
     #[schema(value_type = Vec<String>)]
     pub response_modes_supported: &'static [&'static str],
-    /// The grants that the token endpoint supports. The last two can be used only with the project
-    /// as the client.
+    /// The grants that the token endpoint supports. The last two grants require the project as the
+    /// client.
     pub grant_types_supported: [&'static str; 4],
     /// How clients authenticate at the token endpoint.
     pub token_endpoint_auth_methods_supported: [&'static str; 3],

@@ -4,7 +4,7 @@
 //! An authorization request is checked once, against its client, and then stored; pages and emails
 //! contain only the request's name ([`request`]). A pure function decides how the request continues
 //! for a visitor ([`decision`]). A user's consent to a client is stored in a single item
-//! ([`grant`]). A session of a client is an ordinary session of the user that names the client.
+//! ([`grant`]). A session of a client is an ordinary session of the user, and records the client.
 
 pub mod client;
 pub mod client_input;

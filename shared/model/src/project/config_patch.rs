@@ -138,8 +138,8 @@ pub struct PermissionInput {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
-    /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
-    /// port, which may be `*`. Alternatively, a redirect to a native app, as in
+    /// `http://` or `https://`, a host, which may contain the wildcards `*` and `**`, and
+    /// optionally a port, which may be `*`. Alternatively, a redirect to a native app, as in
     /// `com.example.app:/callback`.
     pub domain: String,
     /// The path of the pages that emails link to. It begins with `/`. Default: `/handler`.

@@ -57,7 +57,7 @@ pub fn parse_rp_id(text: &str) -> Option<String> {
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
         matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
     });
-    // The URL standard allows characters in a host that a domain name cannot have.
+    // The URL standard permits characters in hosts that domain names cannot contain.
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     (is_domain && is_name && !name.ends_with('.') && psl::domain_str(&name).is_some()).then_some(name)
 }

@@ -54,8 +54,8 @@ pub enum EmailVerification {
     IfPresent(&'static str),
 }
 
-/// A list of email addresses. `list` points into the response, and the other pointers into each
-/// element.
+/// A list of email addresses. `list` points into the response, and the other pointers point into
+/// each element of the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     /// The list.

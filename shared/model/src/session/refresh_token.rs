@@ -40,7 +40,8 @@ pub fn older_selector(session: SessionId) -> String {
 }
 
 /// The selector in a refresh token from an earlier version; `None` if the token does not begin with
-/// 19 hexadecimal digits, which nearly all tokens from still earlier versions do not.
+/// 19 hexadecimal digits. Nearly all tokens from still earlier versions do not begin with such
+/// digits.
 pub fn older_selector_in(token: &SecretString) -> Option<&str> {
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))
 }

@@ -36,8 +36,8 @@ impl User {
         Ok(())
     }
 
-    /// Removes a passkey. All codes created so far become invalid, as always when a user loses a
-    /// way to sign in.
+    /// Removes a passkey. All codes created so far become invalid, as whenever a user loses a way
+    /// to sign in.
     pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refusal> {
         self.passkey(id).ok_or(Refusal::NotFound)?;
         self.passkeys.retain(|passkey| passkey.id != id);

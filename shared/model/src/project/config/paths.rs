@@ -60,7 +60,7 @@ impl Ids {
     }
 }
 
-/// The name in a configuration of a setting's field.
+/// The name of a setting's field in a configuration.
 fn field_name(field: &str) -> String {
     let field = match field {
         ".domain" => ".base_url",
