@@ -12,9 +12,9 @@ use wire::id::TeamId;
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::setting::{SettingRefusal, invalid, set};
 
-/// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. For each
-/// of the teams, every refresh, and every sign-in of a user without a second factor, reads a
-/// membership.
+/// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
+/// refresh, and every sign-in of a user without a second factor, reads a membership for each of
+/// these teams.
 const MAX_ENTRIES: usize = 20;
 /// The maximum number of days for which a device is remembered.
 const MAX_DAYS: u16 = 90;
