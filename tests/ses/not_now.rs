@@ -85,7 +85,7 @@ async fn an_email_refused_for_a_day_fails_and_says_so() {
         send_emails(&app, &endpoint).await;
         let entry = app.outbox_entry(&id).await;
         assert_eq!((&entry["status"], endpoint.requests().len()), (&json!("server-error"), 6), "{entry}");
-        assert_eq!(entry["server_error"], "the email service has accepted no emails for a day");
+        assert_eq!(entry["server_error"], "the email service has not accepted any emails for a day");
         app.advance(SignedDuration::from_hours(5));
     }
 }

@@ -135,6 +135,6 @@ fn unproven(refusal: Refusal) -> KnownError {
 fn unknown_client() -> KnownError {
     KnownError::AuthorizationRequestInvalid {
         oauth_error: "invalid_request".to_owned(),
-        reason: "client_id names no client of this project".to_owned(),
+        reason: "client_id is not the id of a client of this project".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The HMAC-SHA-256 key that signs proof-of-work challenges. It is derived from the deployment
+//! The HMAC-SHA-256 key that signs proof-of-work challenges. The key is derived from the deployment
 //! secret, so it need not be stored, and every instance has the same key. During a rotation of the
 //! secret, challenges signed with the previous key are still accepted.
 
@@ -8,7 +8,7 @@ use crate::deployment_secret::DeploymentSecret;
 
 /// Signs challenges, and verifies their signatures.
 pub struct ChallengeKey {
-    /// The key of each generation of the secret, the current one first.
+    /// The key of each generation of the secret, starting with the current generation.
     generations: Vec<hmac::Key>,
 }
 
@@ -24,8 +24,8 @@ impl ChallengeKey {
         self.generations.first().map(|key| hmac::sign(key, text.as_bytes()).as_ref().to_vec())
     }
 
-    /// Whether a text was signed with the current or the previous key. Checking a wrong signature
-    /// takes the same time whichever bytes are wrong.
+    /// Whether a text was signed with the current or the previous key. A check takes the same time
+    /// no matter which bytes of a wrong signature differ.
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         self.generations.iter().any(|key| hmac::verify(key, text.as_bytes(), signature).is_ok())
     }

@@ -1,16 +1,18 @@
-//! The deployment secret and, during a rotation, the previous one, so that users stay signed in.
+//! The deployment secret and, while it is being replaced, the previous secret, which keeps users
+//! signed in.
 //!
-//! New signatures and sealed values use the current secret; existing ones may also use the previous
-//! secret. An operator sets both secrets until nothing made with the previous one is in use any
-//! more: access tokens expire within an hour at most; sealed values and the codes that authenticate
-//! the audit trails remain in use until `gateway reseal` replaces them.
+//! New signatures and sealed values are made with the current secret; existing ones may have been
+//! made with the previous secret. An operator keeps both secrets configured until nothing made with
+//! the previous one is in use. Access tokens expire within an hour. Sealed values and the codes
+//! that authenticate the audit trails remain in use until `gateway reseal` replaces them.
 //!
-//! A Lambda function whose operation does not derive keys does not have a secret at all
-//! ([`DeploymentSecret::absent`]): it rejects all tokens, and can neither open nor seal values.
+//! Lambda functions whose operations do not derive keys run without a secret
+//! ([`DeploymentSecret::absent`]): they reject all tokens, and can neither open nor seal values.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The secret behind a deployment's own keys and, during a rotation, the previous secret.
+/// The secret that a deployment's keys are derived from and, during a rotation, the previous
+/// secret.
 #[derive(Clone)]
 pub struct DeploymentSecret {
     current: Option<SecretString>,
@@ -23,7 +25,7 @@ impl DeploymentSecret {
         Self { current: Some(current), previous: None }
     }
 
-    /// No secret, for functions that do not derive keys.
+    /// The absence of a secret, in functions that do not derive keys.
     pub fn absent() -> Self {
         Self { current: None, previous: None }
     }
@@ -40,7 +42,7 @@ impl DeploymentSecret {
         self.current.as_ref()
     }
 
-    /// The previous secret, still accepted; `None` unless a rotation is under way.
+    /// The previous secret, which is still accepted; `None` unless a rotation is under way.
     pub fn previous(&self) -> Option<&SecretString> {
         self.previous.as_ref()
     }

@@ -1,7 +1,7 @@
-//! Digests: the table stores them in place of codes, tokens and keys. Content is named and compared
-//! by its digest.
+//! Digests, which the table stores in place of codes, tokens and keys. Content is also named and
+//! compared by digest.
 //!
-//! Almost all of these secrets have at least 128 random bits, so a fast digest is enough; the
+//! Almost all codes, tokens and keys have at least 128 random bits, so a fast digest is enough. The
 //! shorter codes that people type expire within minutes. Passwords use [`crate::password`] instead.
 
 use base64::Engine as _;
@@ -11,8 +11,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::entropy::crockford;
 
-/// SHA-256 of a secret or of content, in base64url. Secrets are looked up and compared by their
-/// digests, so the time this takes does not reveal anything about them.
+/// SHA-256 of a secret or of content, in base64url. Secrets are looked up and compared by digest,
+/// so the duration of a comparison does not reveal anything about a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 
@@ -39,8 +39,8 @@ impl Digest {
     }
 }
 
-/// A code of 45 characters, derived from a secret without revealing it. Different purposes give
-/// different codes.
+/// A code of 45 characters, derived from a secret without revealing it. Codes for different
+/// purposes differ.
 pub fn derived_code(purpose: &str, secret: &SecretString) -> SecretString {
     let hash = digest(&SHA512, format!("{purpose}\n{}", secret.expose_secret()).as_bytes());
     crockford(&hash.as_ref()[..45]).into()

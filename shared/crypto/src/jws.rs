@@ -1,8 +1,8 @@
-//! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256 or RS256: ring behind
-//! jsonwebtoken's interface, because jsonwebtoken's own backends would add a second crypto stack.
-//! Tokens of other issuers may use any asymmetric algorithm of the standards ([`Algorithm`]);
-//! jsonwebtoken does not support all of them. HMAC is excluded, so that a public key cannot be
-//! passed off as a shared secret.
+//! Signatures of JWTs (RFC 7515, RFC 7518). Our own tokens are signed with ES256 or RS256, by ring
+//! behind jsonwebtoken's interface: jsonwebtoken's own backends would add a second crypto stack.
+//! Other issuers may sign their tokens with any asymmetric algorithm of the standards
+//! ([`Algorithm`]), not all of which jsonwebtoken supports. HMAC is excluded, so that a public key
+//! cannot be passed off as a shared secret.
 
 use std::sync::Once;
 
@@ -35,7 +35,7 @@ pub enum Algorithm {
 /// A public key of another issuer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PublicKey {
-    /// An uncompressed point (SEC 1 §2.3.3) or, for Ed25519, the key itself.
+    /// An uncompressed point (SEC 1 §2.3.3) or, for Ed25519, the encoded key.
     Point(Vec<u8>),
     /// The modulus and the exponent of an RSA key.
     Rsa {
@@ -59,13 +59,13 @@ impl Algorithm {
             "PS256" => Self::Ps256,
             "PS384" => Self::Ps384,
             "PS512" => Self::Ps512,
-            // RFC 9864 §2.2 names the curve; RFC 8037 did not.
+            // RFC 9864 §2.2 names the algorithm after its curve; RFC 8037 named it `EdDSA`.
             "EdDSA" | "Ed25519" => Self::EdDsa,
             _ => return None,
         })
     }
 
-    /// Whether this key has signed the message; `false` if the key is for another algorithm.
+    /// Whether the message was signed with this key; `false` if the key is for another algorithm.
     pub fn verify(self, key: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
         let by_point = |algorithm: &'static dyn VerificationAlgorithm| match key {
             PublicKey::Point(point) => UnparsedPublicKey::new(algorithm, point).verify(message, signature).is_ok(),
@@ -90,14 +90,15 @@ impl Algorithm {
     }
 }
 
-/// Verifies an ECDSA signature with P-521, which ring lacks; `None` if it is not valid.
+/// Verifies an ECDSA signature on the curve P-521, which ring does not support; `None` if the
+/// signature is not valid.
 fn verify_p521(point: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
     let key = p521::ecdsa::VerifyingKey::from_sec1_bytes(point).ok()?;
     let signature = p521::ecdsa::Signature::from_slice(signature).ok()?;
     key.verify_prehash(digest(&SHA512, message).as_ref(), &signature).ok()
 }
 
-/// Signs with ES256. The field holds the private scalar, then the uncompressed public point;
+/// Signs with ES256. The field holds the private scalar, followed by the uncompressed public point.
 /// jsonwebtoken calls these bytes DER, but does not parse them.
 struct Es256(Vec<u8>);
 
@@ -187,7 +188,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // Fails only if another provider is already installed; the other provider then stays in use.
+    // Fails only if another provider is already installed, which then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

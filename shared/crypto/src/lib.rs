@@ -1,7 +1,7 @@
-//! Cryptography, built on ring. Other crates do only what ring lacks: argon2id, bcrypt, TOTP,
-//! computing public keys from private ones, checking that a point is on the curve P-256, and
-//! verifying signatures with P-521. The crate `rsa`, which generates RSA keys, is a dependency of
-//! the one operation that needs it.
+//! Cryptography, built on ring. Other crates are used only for what ring does not support:
+//! argon2id, bcrypt, TOTP, computing public keys from private ones, checking that a point is on the
+//! curve P-256, and verifying signatures with P-521. The crate `rsa`, which generates RSA keys, is
+//! a dependency only of the operation that needs it.
 
 #![warn(missing_docs)]
 
@@ -22,7 +22,7 @@ pub mod webhook;
 use ring::hkdf;
 use secrecy::{ExposeSecret, SecretString};
 
-/// Derives 32 bytes for one purpose from the deployment secret (HKDF-SHA-256, RFC 5869).
+/// Derives 32 bytes for a given purpose from the deployment secret (HKDF-SHA-256, RFC 5869).
 fn derive(secret: &SecretString, purpose: &[&[u8]]) -> [u8; 32] {
     let salt = hkdf::Salt::new(hkdf::HKDF_SHA256, b"gatelet");
     let mut key = [0; 32];

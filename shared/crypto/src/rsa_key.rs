@@ -1,8 +1,8 @@
-//! RSA keys that sign tokens with RS256 (RFC 7518 §3.3), for verifiers that accept nothing else,
-//! such as the authorizers of AWS's HTTP APIs.
+//! RSA keys that sign tokens with RS256 (RFC 7518 §3.3), for verifiers that do not accept anything
+//! else, such as the authorizers of AWS's HTTP APIs.
 //!
-//! ring signs and verifies ([`crate::jws`]) but cannot generate keys. The crate `rsa` can; only the
-//! operation that creates keys links it.
+//! ring signs and verifies ([`crate::jws`]) but cannot generate keys. The crate `rsa` can generate
+//! keys; only the operation that creates keys depends on it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -27,8 +27,7 @@ pub struct RsaPublicKey {
 /// The private half of an RSA key: PKCS #8 (RFC 5958), encoded with base64.
 pub struct RsaPrivateKey(SecretString);
 
-/// Text or bytes are not an RSA key that ring accepts: 2048 to 4096 bits, with a consistent
-/// modulus.
+/// The input is not an RSA key that ring accepts: 2048 to 4096 bits, with a consistent modulus.
 #[derive(Debug, thiserror::Error)]
 #[error("not an RSA key of at least 2048 bits")]
 pub struct Error;
@@ -44,7 +43,7 @@ impl RsaPublicKey {
         json!({ "kty": "RSA", "use": "sig", "alg": "RS256", "n": self.n, "e": self.e, "kid": self.id() })
     }
 
-    /// The key as `jsonwebtoken` verifies with it.
+    /// The key in the form in which `jsonwebtoken` verifies with it.
     pub fn decoding(&self) -> Result<DecodingKey, JwtError> {
         DecodingKey::from_rsa_components(&self.n, &self.e)
     }
@@ -59,7 +58,7 @@ impl RsaPrivateKey {
         Ok((Self(STANDARD_NO_PAD.encode(pkcs8).into()), public))
     }
 
-    /// Wraps the text of a key without checking it; signing fails if it is not one.
+    /// Wraps the text of a key without checking it; signing fails if the text is not a key.
     pub fn from_text(text: SecretString) -> Self {
         Self(text)
     }
@@ -69,7 +68,7 @@ impl RsaPrivateKey {
         &self.0
     }
 
-    /// The key as `jsonwebtoken` signs with it.
+    /// The key in the form in which `jsonwebtoken` signs with it.
     pub fn encoding(&self) -> Result<EncodingKey, Error> {
         let pkcs8 = STANDARD_NO_PAD.decode(self.0.expose_secret()).map_err(|_| Error)?;
         Ok(EncodingKey::from_rsa_der(&pkcs8))

@@ -1,9 +1,9 @@
-//! Seals secrets that must be read again, such as a provider's client secret, and cursors, so that
-//! callers can neither read nor forge them. The keys are derived from the deployment secret: the
-//! current one seals, and the current and the previous one open.
+//! Encryption of secrets that must be read again, such as a provider's client secret, and of
+//! cursors, which callers can neither read nor forge. The keys are derived from the deployment
+//! secret: the current key seals values, and the current or the previous key opens them.
 //!
 //! Values are sealed with ChaCha20-Poly1305 (RFC 8439) and begin with the random nonce. The owner
-//! is authenticated with the secret, so a sealed value cannot be opened for another owner, such as
+//! is part of the authenticated data, so a sealed value cannot be opened for another owner, such as
 //! another project.
 
 use base64::Engine as _;
@@ -20,7 +20,7 @@ use crate::deployment_secret::DeploymentSecret;
 pub struct SealedText(String);
 
 impl SealedText {
-    /// Wraps text without checking it; [`Sealer::open`] fails if it is not a sealed value.
+    /// Wraps text without checking it; [`Sealer::open`] fails if the text is not a sealed value.
     pub fn from_text(text: String) -> Self {
         Self(text)
     }
@@ -31,8 +31,8 @@ impl SealedText {
     }
 }
 
-/// Stores a sealed value as bytes (`#[serde(with)]`), which take less room than text. Text is read
-/// as well.
+/// Stores a sealed value as bytes (`#[serde(with)]`), which take less room than text. Values stored
+/// as text can be read too.
 pub mod packed {
     use std::fmt;
 
@@ -42,7 +42,7 @@ pub mod packed {
 
     use super::{SealedText, URL_SAFE_NO_PAD};
 
-    /// Writes the bytes; text that is not a sealed value stays text.
+    /// Writes a sealed value as bytes, and any other text as text.
     pub fn serialize<S: Serializer>(sealed: &SealedText, serializer: S) -> Result<S::Ok, S::Error> {
         match URL_SAFE_NO_PAD.decode(&sealed.0) {
             Ok(bytes) => serializer.serialize_bytes(&bytes),
@@ -74,7 +74,8 @@ pub mod packed {
     }
 }
 
-/// Seals with the current deployment secret, and opens with the current or the previous one.
+/// Seals values with the current deployment secret, and opens them with the current or the previous
+/// one.
 pub struct Sealer {
     current: Option<LessSafeKey>,
     previous: Option<LessSafeKey>,
@@ -103,7 +104,7 @@ impl Sealer {
         Ok(SealedText(URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())))
     }
 
-    /// Reseals a secret with the current key; `None` if it is sealed with that key already.
+    /// Reseals a secret with the current key; `None` if the secret is already sealed with that key.
     pub fn renew(&self, entropy: &Entropy, owner: &str, sealed: &SealedText) -> Result<Option<SealedText>, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         if self.current.as_ref().is_some_and(|key| open(key, owner, &bytes).is_ok()) {

@@ -1,5 +1,4 @@
-//! Message authentication with a shared secret (HMAC, RFC 2104): the client secret at an OAuth
-//! provider.
+//! HMAC (RFC 2104) with a shared secret, namely the client secret at an OAuth provider.
 
 use ring::hmac::{self, Algorithm, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -10,8 +9,8 @@ pub fn hmac_sha256_hex(secret: &SecretString, text: &str) -> String {
 }
 
 /// Whether `signature` is the signature of a JWS with one of the HMAC algorithms (RFC 7518 §3.2);
-/// `None` for any other algorithm. The issuer must be known to use the algorithm, so that an
-/// attacker cannot choose it.
+/// `None` for any other algorithm. The caller must know that the issuer uses this algorithm;
+/// otherwise, an attacker could choose the algorithm.
 pub fn verify_hmac(algorithm: &str, secret: &SecretString, message: &[u8], signature: &[u8]) -> Option<bool> {
     let algorithm = match algorithm {
         "HS256" => HMAC_SHA256,

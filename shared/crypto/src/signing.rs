@@ -1,10 +1,10 @@
-//! ES256 keys that sign tokens: one for each audience, derived from the deployment secret. During a
-//! rotation, the keys of the previous secret are available too.
+//! ES256 keys that sign tokens: one key for each audience, derived from the deployment secret.
+//! During a rotation, the keys of the previous secret are available too.
 //!
-//! Keys are derived instead of stored, so they need not be created or read at a cold start and
-//! cannot be lost, and every instance has the same ones. `jsonwebtoken` parses tokens and validates
-//! their claims; [`crate::jws`] makes and verifies their signatures. p256 computes the public half
-//! of a key, which ring cannot do.
+//! Keys are derived instead of stored, so a cold start neither creates nor reads keys, and keys
+//! cannot be lost. All instances derive the same keys. `jsonwebtoken` parses tokens and validates
+//! their claims; [`crate::jws`] makes and verifies their signatures. The crate p256 computes the
+//! public half of a key, which ring cannot do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ const KEPT_KEYS: usize = 1024;
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// The cached keys, by secret (0 is the current, 1 the previous one) and audience.
+    /// The cached keys, by secret (0 for the current secret, 1 for the previous one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 
@@ -54,8 +54,8 @@ impl SigningKeys {
         self.all(audience).next().expect("the function has the deployment secret")
     }
 
-    /// The keys of an audience: the key from the current secret, then the key from the previous
-    /// one.
+    /// The keys of an audience: the key derived from the current secret, then the key derived from
+    /// the previous one.
     pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
         self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
     }
@@ -74,8 +74,8 @@ impl SigningKeys {
         key
     }
 
-    /// The public keys of these audiences (RFC 7517), first from the current secret, then from the
-    /// previous one.
+    /// The public keys of these audiences (RFC 7517): the keys derived from the current secret,
+    /// then those derived from the previous secret.
     pub fn jwks(&self, audiences: &[String]) -> Vec<Value> {
         let generations = self.secret.generations().enumerate();
         let keys =
@@ -87,8 +87,8 @@ impl SigningKeys {
 impl SigningKey {
     #[expect(clippy::expect_used, reason = "if a derived scalar is invalid, a later attempt succeeds")]
     fn derive(secret: &SecretString, audience: &str) -> Self {
-        // About one in 2^32 random 256-bit numbers is not a valid scalar; the next attempt then
-        // derives another number.
+        // About one in 2^32 random 256-bit numbers is not a valid scalar; in that case, the next
+        // attempt derives another number.
         let scalar = (0..=u8::MAX)
             .find_map(|attempt| p256::SecretKey::from_slice(&crate::derive(secret, &[b"token ", audience.as_bytes(), &[attempt]])).ok())
             .expect("one of 256 attempts gives a valid scalar");

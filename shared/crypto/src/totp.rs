@@ -1,5 +1,5 @@
 //! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, the parameters
-//! supported by every app.
+//! that every app supports.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -42,23 +42,23 @@ impl TotpSecret {
         Secret::from(self.bytes()).to_base32()
     }
 
-    /// The `otpauth:` URL of a QR code that apps scan. The app lists the secret by the names
-    /// `issuer` and `account`.
+    /// The `otpauth:` URL to show as a QR code, which apps scan. The app shows the secret under the
+    /// names `issuer` and `account`.
     pub fn url(&self, issuer: &str, account: &str) -> String {
-        // A colon separates the two names in the URL, so neither may contain one.
+        // A colon separates the two names in the URL, so the names must not contain a colon.
         let name = |text: &str| text.replace(':', " ");
         let builder = self.builder().with_issuer(Some(name(issuer))).with_account_name(name(account));
         // Only names with a colon, or an empty account, are rejected.
         builder.build_noncompliant().to_url().unwrap_or_default()
     }
 
-    /// The text to seal; once opened, [`Self::parse`] reads it again.
+    /// The secret as text, ready to be sealed; [`Self::parse`] reads it back.
     pub fn text(&self) -> &SecretString {
         &self.0
     }
 
-    /// The time step of `code` if it is valid at `now`. The previous step is not accepted, so a
-    /// code is valid for at most 30 seconds.
+    /// The time step of `code` if the code is valid at `now`. The code of the previous step is not
+    /// accepted, so a code is valid for at most 30 seconds.
     pub fn check(&self, code: &str, now: Timestamp) -> Option<u64> {
         self.builder().build_noncompliant().check(code, u64::try_from(now.as_second()).ok()?)
     }
@@ -68,7 +68,7 @@ impl TotpSecret {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        // The text is base64: `parse` checked it, or `draw` made it.
+        // The text is base64: The text was checked by `parse`, or created by `draw`.
         STANDARD.decode(self.0.expose_secret()).unwrap_or_default()
     }
 }

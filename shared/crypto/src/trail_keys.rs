@@ -1,9 +1,9 @@
 //! Message authentication codes for the audit trail's hash chains: for the links of each chain, and
 //! for its head (HMAC-SHA-256, RFC 2104). The key is derived from the deployment secret, so write
-//! access to the table is not enough to forge them.
+//! access to the table is not enough to forge a code.
 //!
-//! Codes made with the previous secret are accepted while it is configured; `gateway reseal`
-//! replaces them.
+//! Codes made with the previous secret are accepted while the previous secret is configured;
+//! `gateway reseal` replaces these codes.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,7 +24,7 @@ pub struct TrailKeys {
     previous: Option<hmac::Key>,
 }
 
-/// The secret behind a message authentication code.
+/// Which deployment secret a message authentication code was made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
     /// The current secret.
@@ -50,7 +50,7 @@ impl TrailKeys {
         Ok(Mac(URL_SAFE_NO_PAD.encode(hmac::sign(key, text.as_bytes()))))
     }
 
-    /// The secret that `mac` was made with; `None` if it does not authenticate this text.
+    /// The secret that `mac` was made with; `None` if `mac` does not authenticate this text.
     pub fn verify(&self, text: &str, mac: &Mac) -> Option<Generation> {
         let tag = URL_SAFE_NO_PAD.decode(&mac.0).ok()?;
         let is_of = |key: &Option<hmac::Key>| key.as_ref().is_some_and(|key| hmac::verify(key, text.as_bytes(), &tag).is_ok());

@@ -36,7 +36,7 @@ pub fn sign(secret: &SecretString, id: &str, at: Timestamp, body: &str) -> Resul
 mod tests {
     use super::*;
 
-    /// The example of the specification's reference libraries.
+    /// The example in the reference libraries of the specification.
     #[test]
     fn a_signature_matches_the_specification() {
         let secret = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());

@@ -1,5 +1,6 @@
 //! Codes of 45 characters, for links in emails and for apps. To sign in with an emailed code,
-//! people can type its first six characters; the app keeps the rest, the nonce.
+//! people can type the code's first six characters. The app keeps the remaining characters, the
+//! nonce.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -13,22 +14,22 @@ use crate::email::Email;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// The longest text that may contain a code, in bytes. Longer than a code, because pasted codes may
-/// have separators between any two characters.
+/// The longest text that may contain a code, in bytes. The limit exceeds the length of a code,
+/// because pasted codes may have separators between any two characters.
 const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// The maximum number of attempts at a code. Attempts are counted by the nonce; for an invitation,
-/// separately for each caller.
+/// The maximum number of attempts at a code. Attempts are counted by the nonce and, for an
+/// invitation, separately for each caller.
 pub const MAX_ATTEMPTS: u32 = 20;
 
-/// The purpose of a code. A code works for its own purpose only.
+/// The purpose of a code. A code is valid only for its own purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// To sign in, sign up or reauthenticate with an email address.
+    /// Signing in, signing up or reauthenticating with an email address.
     SignIn,
-    /// To verify an email address.
+    /// Verifying an email address.
     VerifyEmail,
     /// To reset a password.
     ResetPassword,
@@ -70,9 +71,9 @@ impl Code {
         Self(secret)
     }
 
-    /// Parses a code as people type, copy and paste it: in upper or lower case, with spaces and
-    /// dashes ([`typed`]), and with the letters that Crockford's base32 omits because they look
-    /// like digits.
+    /// Parses a code that people have typed, copied or pasted. The code may contain upper and lower
+    /// case, spaces and dashes ([`typed`]), and the letters that Crockford's base32 omits because
+    /// they look like digits.
     pub fn parse(text: &str) -> Result<Self, CodeTextRefusal> {
         if text.len() > MAX_PASTED {
             return Err(CodeTextRefusal);
@@ -86,7 +87,7 @@ impl Code {
         if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(CodeTextRefusal) }
     }
 
-    /// The complete code, nonce included.
+    /// The complete code, including the nonce.
     pub fn text(&self) -> &str {
         self.0.expose_secret()
     }
@@ -96,25 +97,25 @@ impl Code {
         &self.0
     }
 
-    /// The part that people can type instead of following the link, in upper case.
+    /// The part that people can type instead of opening the link, in upper case.
     pub fn typed(&self) -> String {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()
     }
 
-    /// The part kept by the app that requested the code: its last 39 characters.
+    /// The part that the app keeps when it requests the code: the last 39 characters.
     pub fn nonce(&self) -> String {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. Items stored under the digest of the nonce contain it for
-    /// comparison; the items of other codes, such as those in unsubscribe links, have it in their
-    /// keys.
+    /// The digest of the complete code. Items stored under the digest of the nonce contain the
+    /// code's digest for comparison. The items of other codes, such as those in unsubscribe links,
+    /// have the code's digest in their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The digest of the nonce. Codes with counted attempts are stored under it, so that all
-    /// guesses at the first six characters count together.
+    /// The digest of the nonce. Codes with counted attempts are stored under the nonce's digest, so
+    /// that all guesses at the first six characters count together.
     pub fn nonce_digest(&self) -> Digest {
         Digest::of(&self.nonce())
     }
@@ -130,17 +131,18 @@ pub struct StoredCode {
     pub purpose: Purpose,
     /// The email address that the code was sent to.
     pub email: Email,
-    /// The account that the code is for; absent for a sign-in that will create one.
+    /// The account for which the code was created; absent for a sign-in that will create an
+    /// account.
     pub user_id: Option<UserId>,
-    /// The contact channel to verify; absent for other purposes.
+    /// The contact channel to verify; absent for all other purposes.
     pub channel_id: Option<ChannelId>,
     /// When the code expires.
     pub expires_at: Timestamp,
     /// Whether the code has been redeemed.
     #[serde(default)]
     pub used: bool,
-    /// The credential epoch of the account when the code was created, or 0 without an account; see
-    /// [`ownership`](crate::user::ownership).
+    /// The account's credential epoch when the code was created, or 0 without an account (see
+    /// [`ownership`](crate::user::ownership)).
     #[serde(default)]
     pub epoch: u64,
 }
@@ -148,8 +150,8 @@ pub struct StoredCode {
 /// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CodeRefusal {
-    /// There is no such code for this purpose, or it no longer applies to its account, invitation
-    /// or sign-in.
+    /// No code exists for this purpose, or the code no longer applies to its account, invitation or
+    /// sign-in.
     #[error("the code does not exist")]
     NotFound,
     /// The code has expired.
@@ -158,7 +160,7 @@ pub enum CodeRefusal {
     /// The code has already been used.
     #[error("the code has been used")]
     AlreadyUsed,
-    /// More than [`MAX_ATTEMPTS`] attempts were made.
+    /// The code has been tried more than [`MAX_ATTEMPTS`] times.
     #[error("the code was tried too many times")]
     TooManyAttempts,
 }
@@ -172,8 +174,8 @@ impl StoredCode {
 }
 
 impl CodeRefusal {
-    /// Why a code that exists is rejected, or `None` if it is valid; `attempts` includes the
-    /// current attempt, or is 0 if attempts are not counted.
+    /// Why an existing code is rejected; `None` if it is valid. `attempts` includes the current
+    /// attempt, or is 0 if attempts are not counted.
     pub fn of(expires_at: Timestamp, used: bool, attempts: u32, now: Timestamp) -> Option<Self> {
         match () {
             () if expires_at <= now => Some(Self::Expired),

@@ -1,4 +1,4 @@
-//! Metadata: JSON values that an app stores with a user or a team, at most 32 KiB each.
+//! Metadata: JSON values of at most 32 KiB each, which an app stores with a user or a team.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// An object with this many bytes of JSON.
+    /// A JSON object with a length of this many bytes.
     fn object(bytes: usize) -> Value {
         json!({ "k": "x".repeat(bytes - r#"{"k":""}"#.len()) })
     }

@@ -16,7 +16,7 @@ pub struct Place {
     pub ip: IpAddr,
     /// The country: ISO 3166-1 alpha-2.
     pub country_code: Option<String>,
-    /// The code of the region, as reported by CloudFront.
+    /// The code of the region as reported by CloudFront.
     pub region_code: Option<String>,
     /// The name of the city.
     pub city_name: Option<String>,
@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether both places could plausibly belong to one person: the same city and country if both
+    /// Whether one person could plausibly be at both places: the same city and country if both
     /// cities are known, otherwise the same network (IPv4 /24, IPv6 /64).
     pub fn is_near(&self, other: &Self) -> bool {
         match (&self.city_name, &other.city_name) {
@@ -38,13 +38,13 @@ impl Place {
         }
     }
 
-    /// The known parts of city and country, such as `Lisbon, PT`; `None` if neither is known.
+    /// The city and country as far as known, such as `Lisbon, PT`; `None` if neither is known.
     pub fn name(&self) -> Option<String> {
         let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// A place of which only the IP address is known.
+    /// A place with only a known IP address.
     pub fn of(ip: IpAddr) -> Self {
         Self { ip, country_code: None, region_code: None, city_name: None, latitude: None, longitude: None, tz_identifier: None }
     }

@@ -1,9 +1,8 @@
 //! Pictures of users, teams and members: an external URL, or an image uploaded as a data URL and
 //! stored by this service.
 //!
-//! An uploaded image is a separate item, read only by the operation that serves it. The owner's
-//! item has the image's URL and digest, so neither authentication nor lists of users read the image
-//! itself.
+//! An uploaded image is a separate item that only the operation serving it reads. The owner's item
+//! contains the image's URL and digest, so authentication and lists of users do not read the image.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -33,7 +32,7 @@ pub enum ProfileImage {
 /// An uploaded image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
-    /// The format; the first bytes of the file match it.
+    /// The format, which matches the first bytes of the file.
     pub kind: ImageKind,
     /// The file.
     pub bytes: Vec<u8>,
@@ -56,13 +55,13 @@ pub enum ImageKind {
 /// Why an image is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImageRefusal {
-    /// The text is neither a permitted URL nor a data URL with an image.
+    /// The text is neither a permitted URL nor a data URL of an image.
     #[error(
         "must be an https URL (http on localhost) of at most {MAX_URL} bytes, or a data URL with an image: \
          data:image/(png|jpeg|webp|gif);base64,…"
     )]
     NoImage,
-    /// The file does not match its media type.
+    /// The content of the file does not match its media type.
     #[error("must contain an image of the type named in the data URL")]
     OtherType,
     /// The image exceeds [`MAX_BYTES`].
@@ -81,7 +80,7 @@ impl ImageKind {
         }
     }
 
-    /// The format named in a data URL. `image/jpg` is not registered, but is common.
+    /// The format named in a data URL. `image/jpg` is not registered, but is commonly used.
     fn from_media_type(text: &str) -> Option<Self> {
         if text.eq_ignore_ascii_case("image/jpg") {
             return Some(Self::Jpeg);
@@ -104,14 +103,14 @@ impl ImageKind {
 /// The scheme of data URLs.
 const SCHEME: &str = "data:";
 
-/// Whether the picture in a request is an image to store, rather than the URL of an image.
+/// Whether the picture in a request is an image to store instead of the URL of an image.
 pub fn is_upload(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
 }
 
 impl ProfileImage {
-    /// Parses a data URL, an https URL, or an http URL on this machine: in development, uploaded
-    /// images have such URLs, which clients may send back.
+    /// Parses a data URL, an https URL, or an http URL on this machine. In development, uploaded
+    /// images have such http URLs, and clients may send these URLs back.
     pub fn parse(text: &str) -> Result<Self, ImageRefusal> {
         if is_upload(text) {
             return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);
@@ -123,7 +122,7 @@ impl ProfileImage {
 }
 
 impl Upload {
-    /// Parses a data URL (RFC 2397) without its beginning, `data:`.
+    /// Parses the rest of a data URL (RFC 2397) after `data:`.
     fn parse(text: &str) -> Result<Self, ImageRefusal> {
         let (head, data) = text.split_once(',').ok_or(ImageRefusal::NoImage)?;
         let media_type = head.strip_suffix(";base64").ok_or(ImageRefusal::NoImage)?;
@@ -139,14 +138,14 @@ impl Upload {
         }
     }
 
-    /// The digest of the file. The URL of an image ends with it, so the content at a URL never
-    /// changes and can be cached.
+    /// The digest of the file. The URL of an image ends with the digest, so the content at a URL
+    /// never changes and can be cached.
     pub fn digest(&self) -> Digest {
         Digest::from_bytes(&self.bytes)
     }
 
     /// The digest for the image of a team member, computed from the member's user id and the file.
-    /// So members with the same file have separate copies, which can be deleted separately.
+    /// So members with the same file have separate copies, and each copy can be deleted separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::from_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }
@@ -157,7 +156,7 @@ impl Upload {
 pub enum Owner {
     /// A user.
     User(UserId),
-    /// A team, or one of its members.
+    /// A team, or one of the team's members.
     Team(TeamId),
 }
 
@@ -187,15 +186,15 @@ impl Owner {
 /// The effect of a change on a picture's URL and stored image.
 #[derive(Debug, Clone, Default)]
 pub struct NewImage {
-    /// The new URL, with the digest of the image if this service stores it.
+    /// The new URL and, if this service stores the image, its digest.
     pub change: Change<(String, Option<Digest>)>,
-    /// The image to store, if one is uploaded.
+    /// The image to store, if an image is uploaded.
     pub upload: Option<(Digest, Upload)>,
 }
 
 impl NewImage {
-    /// The effect of `change`; `digest` computes the digest of an uploaded image, and `url` its
-    /// URL.
+    /// The effect of `change`. `digest` computes the digest of an uploaded image, and `url` the
+    /// image's URL.
     pub fn of(change: &Change<ProfileImage>, digest: impl Fn(&Upload) -> Digest, url: impl Fn(&Digest) -> String) -> Self {
         match change {
             Change::Keep => Self::default(),
@@ -208,7 +207,7 @@ impl NewImage {
         }
     }
 
-    /// Changes a picture's URL and the digest of its stored image; returns the previous image's
+    /// Changes a picture's URL and the digest of the stored image. Returns the previous image's
     /// digest if that image is no longer used and must be deleted.
     pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
         let old = uploaded.clone();

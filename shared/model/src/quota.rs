@@ -1,21 +1,22 @@
-//! The resources that clients can create and that remain until they are removed, with the maximum
-//! of each per owner.
+//! The resources that clients can create and that remain until they are removed, each with its
+//! maximum number per owner.
 //!
-//! This is the only table of these maxima: the code that enforces them, the errors and
-//! `docs/api/quotas.md` read it. Strangers can become users, so anything that a user can create
-//! costs the project something until it is removed. Servers and administrators can create any
-//! number, except of resources that are part of their owner's item, which every request reads, and
-//! of sets of API keys, which are listed without pages.
+//! This table defines all maximum numbers; the code that enforces the numbers, the errors and
+//! `docs/api/quotas.md` read the table. Anyone can become a user, and anything that a user can
+//! create costs the project something until it is removed. Servers and administrators can create
+//! any number of most resources. Exceptions are resources that are part of their owner's item,
+//! which every request reads, and sets of API keys, which are listed without pages.
 //!
-//! Anonymous users have proved nothing, and anyone can create any number of them, so they cannot
-//! create any of these resources unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have not proved anything, and anyone can create any number of anonymous users.
+//! So they cannot create any of these resources unless the project allows it
+//! ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
 use crate::setting::{SettingRefusal, invalid};
 
-/// A kind of resource that clients create.
+/// A kind of resource that clients can create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum Quota {
     /// Teams that a user has created.
@@ -44,20 +45,21 @@ pub enum Quota {
     KeySets,
 }
 
-/// A row of the table.
+/// A row in the table of quotas.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What is counted, worded to follow a number.
+    /// The name of the counted resource, worded so that it can follow a number.
     pub what: &'static str,
     /// The owner: `user`, `team` or `project`.
     pub owner: &'static str,
-    /// The maximum; for [`Quota::Teams`], the default of the project's setting.
+    /// The maximum; for [`Quota::Teams`], the default value of the project's setting.
     pub max: usize,
-    /// The error code when the maximum is reached; `None` if the oldest one makes room.
+    /// The error code when the maximum is reached; `None` if the oldest resource is removed to make
+    /// room.
     pub code: Option<&'static str>,
     /// How to make room.
     pub room: &'static str,
-    /// The operations that create such a resource.
+    /// The operations that create a resource of this kind.
     pub operations: &'static [&'static str],
 }
 
@@ -79,7 +81,7 @@ impl Quota {
         self.row().max
     }
 
-    /// The row of the table.
+    /// The row of this kind in the table.
     pub const fn row(self) -> Row {
         let (what, owner, max, room, operations): (_, _, _, _, &[&str]) = match self {
             Self::Teams => {
@@ -164,14 +166,14 @@ impl Quota {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuotaSettings {
-    /// How many teams a user can create with client access; 0 to [`MAX_TEAMS`].
+    /// How many teams a user can create with client access, from 0 to [`MAX_TEAMS`].
     pub teams_per_user: u16,
-    /// Whether anonymous users can create everything that other users can.
+    /// Whether anonymous users can create everything that signed-up users can create.
     pub anonymous: bool,
 }
 
-/// The maximum number of teams per user that a project may set: the ids of the teams are part of
-/// the user's item, which every request by the user reads.
+/// The maximum number of teams per user that a project can set. The number is limited because the
+/// ids of the teams are part of the user's item, which every request by the user reads.
 pub const MAX_TEAMS: u16 = 200;
 
 impl Default for QuotaSettings {
@@ -186,12 +188,12 @@ impl QuotaSettings {
         *self == Self::default()
     }
 
-    /// Whether a user may create anything at all.
+    /// Whether a user may create any of these resources.
     pub fn admits(&self, is_anonymous: bool) -> bool {
         self.anonymous || !is_anonymous
     }
 
-    /// The maximum for one owner, as set by the project.
+    /// The maximum for one owner in this project.
     pub fn max(&self, quota: Quota) -> usize {
         if quota == Quota::Teams { usize::from(self.teams_per_user) } else { quota.max() }
     }

@@ -1,22 +1,23 @@
-//! Where to report vulnerabilities of a deployment, for its `security.txt` (RFC 9116).
+//! The contacts to which vulnerabilities of a deployment can be reported, for its `security.txt`
+//! (RFC 9116).
 
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The contacts of a deployment, and when they expire.
+/// The contacts of a deployment, and the time until which they are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityContact {
-    /// URIs with the schemes `mailto`, `https` or `tel`, the preferred one first.
+    /// URIs with the schemes `mailto`, `https` or `tel`, starting with the preferred one.
     pub contacts: Vec<String>,
-    /// When the contacts can no longer be relied on (RFC 9116 §2.5.5).
+    /// The time after which the contacts can no longer be relied on (RFC 9116 §2.5.5).
     pub expires: Timestamp,
 }
 
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContactError {
-    /// There is no contact, or one is too long or not a URI permitted by the format.
+    /// There is no contact, or a contact is too long or not a URI that the format permits.
     #[error(
         "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
@@ -27,16 +28,16 @@ pub enum ContactError {
     Expiry(String),
 }
 
-/// Why a contact needs attention although it is valid.
+/// Why a valid contact needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Staleness {
-    /// Its time has passed, so people who find a vulnerability should not rely on it.
+    /// The time has passed, so people who find a vulnerability should not rely on the contact.
     Expired,
-    /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
+    /// The time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
     Distant,
 }
 
-/// Formats the end of a sentence that begins with the setting's name.
+/// Formats the end of a sentence that begins with the name of the setting.
 impl fmt::Display for Staleness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -46,9 +47,9 @@ impl fmt::Display for Staleness {
     }
 }
 
-/// How far ahead the time may be: a leap year.
+/// How far ahead the time may be: the length of a leap year.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
-/// The longest contact, in bytes.
+/// The maximum length of a contact, in bytes.
 const MAX_CONTACT_BYTES: usize = 500;
 
 impl SecurityContact {
@@ -58,13 +59,14 @@ impl SecurityContact {
         if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
             return Err(ContactError::Contact(wrong.clone()));
         }
-        // The parser accepts more than RFC 3339, such as the name of a time zone in brackets.
+        // The parser accepts more than RFC 3339 permits, such as the name of a time zone in
+        // brackets.
         let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
         let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
         Ok(Self { contacts, expires: time.ok_or_else(|| ContactError::Expiry(expires.to_owned()))? })
     }
 
-    /// Why the time needs attention; `None` if it does not.
+    /// Why the time needs attention; `None` if the time is as recommended.
     pub fn stale(&self, now: Timestamp) -> Option<Staleness> {
         match self.expires.duration_since(now) {
             left if left <= SignedDuration::ZERO => Some(Staleness::Expired),
@@ -74,8 +76,8 @@ impl SecurityContact {
     }
 }
 
-/// Whether a string is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long.
-/// Only printable ASCII is permitted, so that it cannot begin a new line of the document.
+/// Whether a string is a URI with a permitted scheme and at most [`MAX_CONTACT_BYTES`] bytes long.
+/// Only printable ASCII is permitted, so that a contact cannot start a new line of the document.
 fn is_contact(text: &str) -> bool {
     let is_plain = text.len() <= MAX_CONTACT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };

@@ -1,4 +1,4 @@
-//! The operator's settings: every environment variable of a function, listed in one table.
+//! The operator's settings: a single table lists every environment variable of a function.
 
 #![doc = include_str!("settings.md")]
 #![warn(missing_docs)]
@@ -22,10 +22,10 @@ use wire::environment::{Error, required, variable};
 
 use crate::mail_relays::MailRelays;
 
-/// The table above as text, in Markdown.
+/// The table above as Markdown text.
 pub const TABLE: &str = include_str!("settings.md");
 
-/// Secrets from published examples, forbidden in deployments.
+/// Secrets from published examples, which deployments must not use.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
 
 /// The operator's settings of a deployment.
@@ -37,19 +37,19 @@ pub struct Settings {
     pub own_pages: OwnPages,
     /// The base URL of the public content, without a trailing slash.
     pub site_url: String,
-    /// The deployment secret; the deployment's own keys are derived from it.
+    /// The deployment secret, from which the deployment's keys are derived.
     pub secret: DeploymentSecret,
-    /// The secret that proves that a request came through the deployment's distribution; if absent,
+    /// The secret that proves that a request came through the deployment's distribution. If absent,
     /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
-    /// Whether functions with an [`Self::origin_secret`] also answer requests that did not come
+    /// Whether functions with an [`Self::origin_secret`] also serve requests that did not come
     /// through the distribution.
     pub allows_direct: bool,
-    /// The lifetime of an access token, 20 seconds to one hour.
+    /// The lifetime of an access token, from 20 seconds to one hour.
     pub access_token_life: Duration,
-    /// How long each process remembers a project and its key, in seconds, 0 to 10. Revoked keys,
-    /// old settings and deleted projects stay in effect that long; with 0, each request reads the
-    /// project and the key.
+    /// How long each process caches a project and its key, in seconds, from 0 to 10. Revoked keys,
+    /// old settings and deleted projects stay in effect for that time. With 0, each request reads
+    /// the project and the key.
     pub project_cache_seconds: u8,
     /// The rate limits.
     pub limits: Limits,
@@ -59,8 +59,8 @@ pub struct Settings {
     pub senders: Senders,
     /// The number of emails per hour for a project without a sending history; absent for no limit.
     pub mails_per_hour: Option<u32>,
-    /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret: for
-    /// tests.
+    /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret. The
+    /// setting is intended for tests.
     pub trust_viewer_headers: bool,
     /// Whether this is a development environment, whose API URL uses plain HTTP. If so, the OAuth
     /// cookie may be sent without TLS.
@@ -69,23 +69,24 @@ pub struct Settings {
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
     /// endpoints on this machine do not need TLS, and test emails may use any port.
     pub allow_private_issuers: bool,
-    /// The mail servers in the deployment's own network.
+    /// The mail servers in the operator's own network.
     pub mail_relays: MailRelays,
-    /// The base URL, without a trailing slash, of a server that stands in for all providers: for
-    /// tests, and for trying a sign-in without an account at a provider.
+    /// The base URL, without a trailing slash, of a server that stands in for all providers. The
+    /// server is intended for tests, and for trying a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
-    /// Where to report vulnerabilities; absent for a site without `security.txt`, and in functions
-    /// that do not show it ([`Self::with_security_contact`]).
+    /// The contacts for reporting vulnerabilities; absent for a site without `security.txt`, and in
+    /// functions that do not show it ([`Self::with_security_contact`]).
     pub security_contact: Option<SecurityContact>,
-    /// The name of the S3 bucket with the images of the content; absent if they are in the table.
+    /// The name of the S3 bucket with the images of the content; absent if the images are in the
+    /// table.
     pub images_bucket: Option<String>,
 }
 
 impl Settings {
-    /// The settings of a function with this secret: the one from [`secret_from_env`], or
-    /// [`DeploymentSecret::absent`] for functions without one. Fails at the first missing or
+    /// The settings of a function with this secret, which comes from [`secret_from_env`], or is
+    /// [`DeploymentSecret::absent`] for functions without a secret. Fails at the first missing or
     /// invalid variable.
     pub fn from_env(secret: DeploymentSecret) -> Result<Self, Error> {
         let api_url = base_url("GATELET_API_URL", &required("GATELET_API_URL")?)?;
@@ -119,8 +120,8 @@ impl Settings {
     }
 
     /// Adds the security contact from the environment. Only functions without a deployment secret
-    /// show the contact. [`Self::from_env`] omits it, because the parser of its expiry would make
-    /// every function larger.
+    /// show the contact. [`Self::from_env`] omits the contact, because the parser of its expiry
+    /// would make every function larger.
     pub fn with_security_contact(self) -> Result<Self, Error> {
         Ok(Self { security_contact: security_contact(variable)?, ..self })
     }
@@ -133,19 +134,19 @@ pub fn own_pages(api_url: &str) -> Result<OwnPages, Error> {
 }
 
 /// Whether OAuth issuers, mail servers and webhook endpoints may have private IP addresses
-/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`; [`Settings::allow_private_issuers`] says what else it
-/// permits).
+/// (`GATELET_ALLOW_PRIVATE_ISSUERS=1`). [`Settings::allow_private_issuers`] describes what else the
+/// variable permits.
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
-/// The mail servers in the deployment's own network (`GATELET_MAIL_RELAYS`).
+/// The mail servers in the operator's own network (`GATELET_MAIL_RELAYS`).
 pub fn mail_relays() -> Result<MailRelays, Error> {
     MailRelays::parse(variable("GATELET_MAIL_RELAYS").as_deref().unwrap_or_default()).map_err(|_| Error::InvalidMailRelays)
 }
 
-/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Anyone can open it, but
-/// has to sign in to see anything.
+/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Anyone can open the
+/// console, but has to sign in to see anything.
 pub fn has_console() -> bool {
     variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
 }
@@ -155,8 +156,8 @@ pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
     deployment_secret(required("GATELET_SECRET")?)
 }
 
-/// The deployment secret, with the previous one if the environment contains it. Fails if either is
-/// shorter than 32 bytes or is a published example.
+/// The deployment secret and, if the environment contains it, the previous secret. Fails if one of
+/// the secrets is shorter than 32 bytes or is a published example.
 pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
     let current = DeploymentSecret::new(strong("GATELET_SECRET", current)?);
     match variable("GATELET_SECRET_PREVIOUS") {
@@ -173,7 +174,7 @@ pub fn provider_stand_in() -> Result<Option<String>, Error> {
 }
 
 /// The deployment's clients at OAuth providers (`GATELET_SHARED_GOOGLE_CLIENT_ID` and others).
-/// Functions that do not call providers have only the ids.
+/// Functions that do not call providers have only the ids of the clients.
 pub fn shared_clients(variable: impl Fn(&str) -> Option<String>) -> SharedClients {
     let client = |shared: ShareableProvider| {
         let (id, secret) = (variable(shared.id_variable)?, variable(shared.secret_variable).map(Into::into));
@@ -194,8 +195,9 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
     Ok(shared_clients(variable))
 }
 
-/// Where to report vulnerabilities (`GATELET_SECURITY_CONTACT` and `GATELET_SECURITY_EXPIRES`);
-/// `None` if neither variable is set. Fails if only one is set, or if either is malformed.
+/// The contacts for reporting vulnerabilities (`GATELET_SECURITY_CONTACT` and
+/// `GATELET_SECURITY_EXPIRES`); `None` if neither variable is set. Fails if only one of the
+/// variables is set, or if one is malformed.
 pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
     const CONTACT: &str = "GATELET_SECURITY_CONTACT";
     const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";
@@ -224,14 +226,14 @@ pub fn access_token_life() -> Result<Duration, Error> {
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
-/// A hasher with the cost in `GATELET_PASSWORD_HASH` for new hashes; see [`Cost::parse`]. The
-/// default is [`Cost::STANDARD`].
+/// A hasher that creates new hashes with the cost in `GATELET_PASSWORD_HASH` (see [`Cost::parse`]).
+/// The default is [`Cost::STANDARD`].
 pub fn hasher() -> Result<Hasher, Error> {
     let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
     Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)
 }
 
-/// Parses how long a project and its key are remembered, in seconds, 0 to 10.
+/// Parses the time for which a project and its key are cached, in seconds, from 0 to 10.
 pub fn project_cache_seconds(text: &str) -> Result<u8, Error> {
     text.parse().ok().filter(|seconds| *seconds <= 10).ok_or(Error::InvalidProjectCache)
 }
@@ -245,7 +247,8 @@ pub fn mails_per_hour(text: &str) -> Result<Option<u32>, Error> {
 }
 
 /// The limits of a mode (`standard`, `generous` or `off`). Each rule has an environment variable
-/// ([`Rule::variable`]) that overrides its limit; `variable` returns the value of a variable.
+/// ([`Rule::variable`]) that overrides its limit. `variable` returns the value of an environment
+/// variable.
 pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Limits, Error> {
     let mut limits = match mode {
         "standard" => Limits::standard(),
@@ -274,8 +277,8 @@ pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The allowed sender addresses. The deployment's own address is `GATELET_SENDER` or, if that is
-/// not set, `noreply@` followed by the API's host. Projects may use the domains and email addresses
+/// The allowed sender addresses. The deployment's sender address is `GATELET_SENDER` or, if that is
+/// not set, `noreply@` followed by the API's host. Projects can use the domains and email addresses
 /// in `GATELET_SENDER_DOMAINS` or, if that is not set, in `default_domains`.
 pub fn senders(api_url: &str, default_domains: &str) -> Result<Senders, Error> {
     let own = match variable("GATELET_SENDER") {

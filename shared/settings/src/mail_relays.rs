@@ -1,13 +1,13 @@
-//! The mail relays in a deployment's own network, as listed by the operator.
+//! The mail relays in the operator's own network, as listed by the operator.
 
 use url::Host;
 
-/// Mail servers that projects may use despite a private address; projects that do not log in to
-/// them send their emails without TLS.
+/// Mail servers that projects can use even though their addresses are private. Projects that do not
+/// log in to a relay send their emails without TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MailRelays(Vec<(Host<String>, u16)>);
 
-/// An entry is not a host with a port.
+/// An entry of the list is not a host with a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RelayError;
 
@@ -23,8 +23,8 @@ impl MailRelays {
         entries.map(relay).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether this is one of the relays: the host as listed, not another host with the same
-    /// address.
+    /// Whether `host` and `port` are those of a relay in the list; another host with the same
+    /// address is not.
     pub fn include(&self, host: &str, port: u16) -> bool {
         Host::parse(host).is_ok_and(|host| self.0.contains(&(host, port)))
     }

@@ -2,7 +2,7 @@
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValueKind, ValuePointerRef};
 
-/// The change of one nullable field in a PATCH body.
+/// The change of a nullable field in a PATCH body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Change<T> {
     /// The field is absent from the body.
@@ -15,7 +15,7 @@ pub enum Change<T> {
 }
 
 impl<T> Change<T> {
-    /// Applies the change to a field; `Keep` leaves it as it is.
+    /// Applies the change to a field; `Keep` leaves the field as it is.
     pub fn apply(self, field: &mut Option<T>) {
         match self {
             Self::Keep => {}
@@ -24,7 +24,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Applies the change to a field whose new value may be `None`, which clears it.
+    /// Applies the change to a field; a new value of `None` clears the field.
     pub fn apply_flat<U>(self, field: &mut Option<U>)
     where
         T: Into<Option<U>>,
@@ -41,7 +41,7 @@ impl<T> Change<T> {
         matches!(self, Self::Keep)
     }
 
-    /// Converts a new value; `Keep` and `Clear` stay as they are.
+    /// Converts a new value; `Keep` and `Clear` remain unchanged.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Change<U> {
         match self {
             Self::Keep => Change::Keep,

@@ -1,4 +1,4 @@
-//! Time as an argument: this is the only place that reads the system clock.
+//! Time as an argument: only this module reads the system clock.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ impl Clock {
     }
 }
 
-/// `time` plus `duration`, saturating at the latest representable time.
+/// The sum of `time` and `duration`, limited to the latest representable time.
 pub fn after(time: Timestamp, duration: SignedDuration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }
 
-/// Milliseconds since the Unix epoch, the usual form of a time on the wire.
+/// Milliseconds since the Unix epoch, the usual form of times on the wire.
 pub type Millis = i64;

@@ -1,5 +1,5 @@
-//! Randomness as an argument. Apart from `crypto::jws`, which draws the nonces of signatures, only
-//! this module asks the system for randomness.
+//! Randomness as an argument. Only this module asks the system for randomness, apart from
+//! `crypto::jws`, which draws the nonces of signatures.
 
 use std::sync::Arc;
 
@@ -8,20 +8,21 @@ use ring::rand::{SecureRandom, SystemRandom};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-/// Lower-case Crockford base32. It has no `i`, `l`, `o` or `u`, so a code can be read aloud and
-/// typed.
+/// Lower-case Crockford base32. The alphabet does not contain `i`, `l`, `o` and `u`, so a code can
+/// be read aloud and typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1). Contains no vowels,
-/// so that a code does not spell a word, and no digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). These letters do not
+/// include vowels, so that a code does not spell a word, or digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-/// One character of lower-case Crockford base32 for the lowest five bits of each byte.
+/// Converts each byte to a character of lower-case Crockford base32, using the lowest five bits of
+/// the byte.
 pub fn crockford(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
 }
 
-/// The source of an `App`'s random bytes; cryptographically secure in production.
+/// The source of an `App`'s random bytes, which are cryptographically secure in production.
 #[derive(Clone)]
 pub struct Entropy(Arc<Fill>);
 
@@ -29,14 +30,14 @@ type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl Entropy {
     /// The operating system's generator. Panics if the system cannot provide randomness, because
-    /// nothing is secure without it.
+    /// nothing would be secure without it.
     pub fn system() -> Self {
         let system = SystemRandom::new();
         #[expect(clippy::expect_used, reason = "nothing secure can be done without randomness")]
         Self(Arc::new(move |bytes| system.fill(bytes).expect("the system provides randomness")))
     }
 
-    /// A generator that gets its bytes from `fill`, which tests make predictable.
+    /// A generator that gets its bytes from `fill`, so that tests can make the bytes predictable.
     pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(fill))
     }
@@ -48,7 +49,7 @@ impl Entropy {
         bytes
     }
 
-    /// A version 4 UUID, for ids that must not reveal when they were made.
+    /// A version 4 UUID, for ids that must not reveal when they were created.
     pub fn uuid(&self) -> Uuid {
         uuid::Builder::from_random_bytes(self.bytes()).into_uuid()
     }
@@ -70,18 +71,20 @@ impl Entropy {
         crockford(&self.bytes::<16>())
     }
 
-    /// Eight of [`TYPED_LETTERS`], nearly 35 random bits, for codes that expire within minutes.
+    /// Eight of the [`TYPED_LETTERS`], which are nearly 35 random bits, for codes that expire
+    /// within minutes.
     pub fn typed_code(&self) -> String {
         let mut code = String::new();
         while code.len() < 8 {
-            // With bytes from 240 on, the first 16 letters would be likelier than the other four.
+            // If bytes from 240 on were used, the first 16 letters would be more likely than the
+            // last four.
             let fair = self.bytes::<16>().into_iter().filter(|byte| *byte < 240);
             code.extend(fair.map(|byte| char::from(TYPED_LETTERS[usize::from(byte % 20)])).take(8 - code.len()));
         }
         code
     }
 
-    /// A number in [0, 1), for jitter.
+    /// A number in [0, 1), for random delays.
     pub fn fraction(&self) -> f64 {
         f64::from(u32::from_le_bytes(self.bytes())) / (f64::from(u32::MAX) + 1.0)
     }

@@ -1,4 +1,4 @@
-//! Reads environment variables; the errors list how they can be invalid.
+//! Reads environment variables; the errors describe how the variables can be invalid.
 
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]
@@ -6,14 +6,14 @@ pub enum Error {
     /// A required variable is absent, empty or not UTF-8.
     #[error("environment variable {0} must be set to non-empty UTF-8 text")]
     Missing(&'static str),
-    /// A deployment secret is too short, or is one published in examples.
+    /// A deployment secret is too short, or is published in an example.
     #[error("{0} must be at least 32 bytes long and must not be a published example")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
     #[error("{0} must be an absolute http or https URL without query or fragment, such as https://auth.example.com")]
     InvalidUrl(&'static str),
     /// The domain of hosted pages is not a domain name.
-    #[error("GATELET_HOSTED_DOMAIN must be a domain name in lower case, perhaps with a port, such as sign-in.example.com")]
+    #[error("GATELET_HOSTED_DOMAIN must be a domain name in lower case, optionally with a port, such as sign-in.example.com")]
     InvalidHostedDomain,
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
@@ -25,7 +25,7 @@ pub enum Error {
          t=16, and p=1"
     )]
     InvalidPasswordHash,
-    /// The time for which projects and keys are remembered is not a number, or is out of range.
+    /// The time for which projects and keys are cached is not a number, or is out of range.
     #[error("GATELET_PROJECT_CACHE_SECONDS (--project-cache-seconds) must be a whole number of seconds from 0 to 10")]
     InvalidProjectCache,
     /// The sender is not an email address.
@@ -40,7 +40,7 @@ pub enum Error {
     /// The hourly rate of emails is neither a positive number nor `off`.
     #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,
-    /// There is no set of rate limits with this name.
+    /// The name is not that of a set of rate limits.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
     /// The contacts or the expiry of `security.txt` are malformed.
@@ -52,12 +52,12 @@ pub enum Error {
     /// The proxy is not a URL of the scheme `http`.
     #[error("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.internal:3128")]
     InvalidProxy,
-    /// The variable of one rate limit is malformed.
+    /// The variable of a single rate limit is malformed.
     #[error("{0} must be `REQUESTS/SECONDS`, such as 60/600, or `off`")]
     InvalidLimit(String),
 }
 
-/// Reads a variable; `None` if it is absent, empty or not UTF-8.
+/// Reads a variable; `None` if the variable is absent, empty or not UTF-8.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

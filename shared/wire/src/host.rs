@@ -1,10 +1,10 @@
-//! Whether a URL refers to the machine that it is used on.
+//! Whether a URL refers to the machine on which it is used.
 
 use url::{Host, Url};
 
 /// Whether the host is `localhost` or a loopback address (127.0.0.0/8 or `[::1]`), whatever the
 /// scheme and port. Names below `localhost` do not count: browsers resolve them to this machine,
-/// but other programs ask DNS, so credentials must not be sent there.
+/// but other programs ask DNS, so credentials must not be sent to such names.
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -14,8 +14,8 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether a browser would look for the host on its own machine: [`is_loopback`], or a name below
-/// `localhost` (RFC 6761 §6.3).
+/// Whether a browser would look for the host on the browser's machine: [`is_loopback`], or a name
+/// below `localhost` (RFC 6761 §6.3).
 pub fn is_localhost(url: &Url) -> bool {
     is_loopback(url) || matches!(url.host(), Some(Host::Domain(name)) if name.ends_with(".localhost"))
 }

@@ -11,8 +11,8 @@ use uuid::{Uuid, Variant};
 #[error("must be a UUID")]
 pub struct IdRefusal;
 
-/// Parses a UUID as RFC 9562 defines it: with the variant of that RFC and a version from 1 to 8, or
-/// the nil UUID.
+/// Parses a UUID as defined by RFC 9562: with that RFC's variant and a version from 1 to 8, or the
+/// nil UUID.
 fn strict_uuid(text: &str) -> Result<Uuid, IdRefusal> {
     let uuid = (text.len() == 36).then(|| Uuid::try_parse(text).ok()).flatten().ok_or(IdRefusal)?;
     let known = uuid.get_variant() == Variant::RFC4122 && (1..=8).contains(&uuid.get_version_num());
@@ -60,7 +60,7 @@ id!(
     UserId
 );
 id!(
-    /// A session. Its access tokens contain this id as `refresh_token_id`.
+    /// A session, whose access tokens contain this id as `refresh_token_id`.
     SessionId
 );
 id!(
@@ -112,7 +112,7 @@ id!(
     DocumentId
 );
 id!(
-    /// An email to many users, before it becomes an outbox entry for each of them.
+    /// An email to many users, before the service creates an outbox entry for each user.
     BroadcastId
 );
 id!(
@@ -132,7 +132,7 @@ id!(
     OauthClientId
 );
 id!(
-    /// What a user has granted to an OAuth client.
+    /// A grant of a user to an OAuth client.
     OauthGrantId
 );
 

@@ -1,11 +1,12 @@
-//! The byte order mark before a JSON text, and how complex the text may be.
+//! Checks of JSON texts before they are parsed: the byte order mark, and the complexity of a text.
 
 /// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text. A
-/// parsed object or array takes hundreds of times the memory of its few characters.
+/// parsed object or array takes hundreds of times the memory of the few characters from which it is
+/// parsed.
 pub const MAX_MARKS: usize = 20_000;
 
 /// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up
-/// to the first error, where a parser stops, this function sees the same strings as the parser.
+/// to the first error, at which a parser stops, this function sees the same strings as the parser.
 pub fn is_too_complex(text: &[u8]) -> bool {
     let (mut is_in_string, mut is_escaped, mut marks) = (false, false, 0);
     for byte in text {
@@ -21,7 +22,7 @@ pub fn is_too_complex(text: &[u8]) -> bool {
 }
 
 /// A JSON text without the byte order mark that some programs, mostly on Windows, write at the
-/// start. Parsers may ignore the mark (RFC 8259 §8.1); it has no other meaning in JSON.
+/// start. Parsers may ignore the mark (RFC 8259 §8.1), which has no other meaning in JSON.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

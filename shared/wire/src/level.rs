@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The access level of a request; a higher level may do everything that a lower one may.
+/// The access level of a request; a higher level permits everything that a lower one permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

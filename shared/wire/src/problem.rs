@@ -1,8 +1,8 @@
 //! Validation of requests and configuration: finds all problems and reports the first ones, each
 //! with the path of its value.
 //!
-//! The report is short however many problems a request has. Otherwise, a small request could use up
-//! memory and bandwidth: every element of a list may be a problem.
+//! The report is short, no matter how many problems a request contains. Otherwise, a small request
+//! could use up memory and bandwidth, because every element of a list may be a problem.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
 use serde::Serialize;
 
-/// The maximum number of reported problems; the others are only counted.
+/// The maximum number of reported problems; additional problems are only counted.
 const MAX_REPORTED: usize = 50;
 /// The maximum length of the reported problems with their paths, in bytes, not counting the names
-/// of a request's parts, such as `body`. The first problem is reported even if it is longer.
+/// of a request's parts, such as `body`. The first problem is reported even if it is longer than
+/// this maximum.
 const MAX_BYTES: usize = 4096;
 /// The maximum length of a field's name in a path, in characters. The sender of a request chooses
 /// the names of unknown fields.
@@ -25,12 +26,13 @@ const MAX_NAME: usize = 64;
 pub struct Problem {
     /// The path of the value, such as `body.config.domains[0].domain`.
     pub path: String,
-    /// What is wrong with the value, such as `is required`; it completes a sentence that begins
-    /// with the path.
+    /// What is wrong with the value, such as `is required`. The text completes a sentence that
+    /// begins with the path.
     pub problem: String,
 }
 
-/// The invalid values of a request, or of a part of it: the first ones, and the number of others.
+/// The invalid values of a request or of a part of it: the first ones, and the number of the
+/// remaining ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
     reported: Vec<Problem>,
@@ -47,7 +49,7 @@ impl Problems {
         Self::default().with(|| Problem { path: path.to_owned(), problem: message.to_string() })
     }
 
-    /// These problems and another one, which is built only if it may be reported.
+    /// These problems and another problem, which is built only if it may be reported.
     fn with(mut self, problem: impl FnOnce() -> Problem) -> Self {
         if self.is_full() {
             self.others += 1;
@@ -57,8 +59,8 @@ impl Problems {
         self
     }
 
-    /// Whether the report is full. Once a problem is left out, so are all later ones, so that the
-    /// reported problems are the first ones.
+    /// Whether the report is full. Once a problem is left out, all later problems are left out too,
+    /// so that the reported problems are the first ones.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }
@@ -100,7 +102,7 @@ impl Problems {
     }
 
     /// One line for each reported problem: the path of the value, and what is expected. If there
-    /// are more problems, a last line has their number.
+    /// are more problems, the last line contains their number.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let others = match self.others {
             0 => None,
@@ -121,7 +123,7 @@ pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location:
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
 
-/// Implements `Deserr` for a type that a function makes from a simpler one. The function's error
+/// Implements `Deserr` for a type that a function creates from a simpler type. The function's error
 /// completes a sentence that begins with the path of the value.
 #[macro_export]
 macro_rules! deserr_from {

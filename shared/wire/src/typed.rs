@@ -1,8 +1,8 @@
-//! Codes as people copy, paste and type them, in many forms.
+//! Normalization of codes, which people copy, paste and type in many forms.
 
-/// A code without spaces, line ends, dashes and invisible characters, which are never part of a
-/// code, but appear when it is copied from an email or grouped for reading. Full-width letters and
-/// digits, from Chinese and Japanese keyboards, become ASCII.
+/// A code without spaces, line ends, dashes and invisible characters. These characters are never
+/// part of a code, but appear when a code is copied from an email or grouped for reading.
+/// Full-width letters and digits, from Chinese and Japanese keyboards, become ASCII.
 pub fn typed(text: &str) -> String {
     text.chars().filter(|c| !is_separator(*c)).map(narrow).collect()
 }
@@ -27,7 +27,7 @@ fn is_separator(c: char) -> bool {
         )
 }
 
-/// The ASCII character of a full-width one (Unicode block *Halfwidth and Fullwidth Forms*).
+/// The ASCII character for a full-width character (Unicode block *Halfwidth and Fullwidth Forms*).
 fn narrow(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),

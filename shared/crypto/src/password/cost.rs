@@ -1,17 +1,18 @@
-//! The cost of a new password hash: how much memory argon2id fills, and how often.
+//! The cost of a new password hash: how much memory argon2id fills, and how many times.
 //!
 //! The minimum comes from OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
-//! passes that resist guessing equally well. There is always one lane: by default, a function that
-//! hashes has one core, so more lanes would help only attackers with more cores.
+//! passes that resist guessing equally well. There is always one lane: a function that hashes has
+//! one core by default, so more lanes would help only attackers, who may have more cores.
 
-/// The memory and the passes of a hash.
+/// The memory and the number of passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     memory: u32,
     passes: u32,
 }
 
-/// OWASP's minimum: a hash must reach the memory, in KiB, and the passes of one of these pairs.
+/// OWASP's minimum: a hash must use at least the memory, in KiB, and the passes of one of these
+/// pairs.
 const MIN_COSTS: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
 /// The maximum memory, in KiB, and the maximum number of passes, so that a typo cannot make every
 /// sign-in take minutes.
@@ -30,7 +31,7 @@ impl Cost {
         self.memory
     }
 
-    /// How often the memory is filled.
+    /// How many times the memory is filled.
     pub fn passes(self) -> u32 {
         self.passes
     }
@@ -55,8 +56,9 @@ impl Cost {
     }
 }
 
-/// The cost of a hash that does the work by which `part` falls short of `whole`, in at most the
-/// memory of `whole`; `None` if the difference is negligible. Work is memory times passes.
+/// The memory and the passes of an extra hash whose work makes up the difference between `whole`
+/// and `part`, in at most the memory of `whole`; `None` if the difference is negligible. Work is
+/// memory times passes.
 pub(super) fn remainder(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

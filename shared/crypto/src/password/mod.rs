@@ -14,7 +14,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use secrecy::SecretString;
 use utoipa::ToSchema;
 
-/// A plaintext password. It cannot be printed or serialized.
+/// A plaintext password. A password cannot be printed or serialized.
 #[derive(Clone, ToSchema)]
 #[schema(value_type = String, format = Password, example = "correct horse battery")]
 pub struct Password(Forms);

@@ -1,10 +1,10 @@
-//! Recovery codes: each replaces a code from the authenticator app once.
+//! Recovery codes, each of which can replace a code from the authenticator app once.
 //!
 //! A recovery code has as many characters as a code from the app, because the pages of published
-//! SDKs have a box for each character. It contains a letter, which distinguishes it from a code
-//! from the app. As it has only 29 bits, it is hashed like a password, and guesses are limited (SP
-//! 800-63B-4, §3.1.2.2). All codes of a set share a salt, so one hash is enough to compare a typed
-//! code with all of them.
+//! SDKs show one box per character. The letter in a recovery code distinguishes it from a code from
+//! the app. A recovery code has only 29 bits, so it is hashed like a password, and guesses are
+//! limited (SP 800-63B-4, §3.1.2.2). All codes of a set share a salt, so one hash is enough to
+//! compare a typed code with all of them.
 
 use argon2::password_hash::Error;
 use argon2::password_hash::phc::Output;
@@ -34,7 +34,7 @@ const SALT: usize = 16;
 pub struct RecoveryCode(SecretString);
 
 impl RecoveryCode {
-    /// A code as typed, in any case, with any spaces and hyphens; `None` for text that cannot be a
+    /// A typed code, in any case, with any spaces and hyphens; `None` for text that cannot be a
     /// recovery code, such as a code from an authenticator app.
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_PASTED {
@@ -50,7 +50,8 @@ impl RecoveryCode {
         let mut codes: Vec<Self> = Vec::with_capacity(COUNT);
         while codes.len() < COUNT {
             let bytes: [u8; 2 * LENGTH] = entropy.bytes();
-            // Five bits have 32 values, but the alphabet has 31 characters: one value is skipped.
+            // Five bits have 32 values, but the alphabet has only 31 characters, so one value is
+            // skipped.
             let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 31)));
             let text: String = characters.take(LENGTH).map(|byte| char::from(*byte)).collect();
             codes.extend(Self::parse(&text).filter(|new| codes.iter().all(|code| code.text() != new.text())));
@@ -72,7 +73,7 @@ pub struct HashedCodes {
     hashes: Vec<Output>,
 }
 
-/// An entered code, hashed like the codes of a set.
+/// A code that a user has entered, hashed like the codes of a set.
 #[derive(Clone)]
 pub struct HashedCode(Output);
 
@@ -82,14 +83,14 @@ impl HashedCodes {
         self.hashes.len()
     }
 
-    /// The set without this code, which has been used; `None` if the code is not in the set.
+    /// The set after this code has been used; `None` if the code is not in the set.
     pub fn without(&self, code: &HashedCode) -> Option<Self> {
         // Every hash is compared, each in constant time.
         let others: Vec<Output> = self.hashes.iter().filter(|hash| **hash != code.0).copied().collect();
         (others.len() < self.hashes.len()).then(|| Self { hashes: others, ..self.clone() })
     }
 
-    /// The text to seal; once opened, [`Self::parse`] reads it again.
+    /// The set as text, ready to be sealed; [`Self::parse`] reads it back.
     pub fn text(&self) -> SecretString {
         let mut text = format!("{},{}${}", self.params.m_cost(), self.params.t_cost(), STANDARD_NO_PAD.encode(self.salt));
         for hash in &self.hashes {
@@ -99,7 +100,7 @@ impl HashedCodes {
         text.into()
     }
 
-    /// Reads the text of [`Self::text`]; `None` for any other text.
+    /// Parses the text that [`Self::text`] returns; `None` for any other text.
     pub fn parse(text: &SecretString) -> Option<Self> {
         let mut parts = text.expose_secret().split('$');
         let (memory, passes) = parts.next()?.split_once(',')?;
@@ -120,7 +121,7 @@ fn hash(params: &Params, salt: &[u8], code: &RecoveryCode) -> Result<Output, Err
 }
 
 impl Hasher {
-    /// Hashes the codes of a new set, one after the other, to keep only one thread busy.
+    /// Hashes the codes of a new set one after the other, on a single thread.
     #[expect(clippy::expect_used, reason = "the parameters are those of passwords, which are valid")]
     pub async fn hash_codes(&self, entropy: &Entropy, codes: &[RecoveryCode]) -> HashedCodes {
         let (salt, codes) = (entropy.bytes(), codes.to_vec());

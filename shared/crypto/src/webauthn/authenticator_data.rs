@@ -1,5 +1,6 @@
-//! Authenticator data (Web Authentication Level 3, §6.1): what an authenticator signs about the
-//! site, the user and the credential, and the attestation object around it in a registration.
+//! Authenticator data (Web Authentication Level 3, §6.1): an authenticator's signed statement about
+//! the site, the user and the credential. In a registration, the authenticator data is part of an
+//! attestation object.
 
 use ciborium::Value;
 use ring::digest::{SHA256, digest};
@@ -25,7 +26,7 @@ pub struct AuthenticatorData {
     /// The signature counter (§6.1.1), which grows with every use; 0 if the authenticator does not
     /// have one.
     pub sign_count: u32,
-    /// The new credential, in a registration.
+    /// The new credential; present only in a registration.
     pub credential: Option<Credential>,
 }
 
@@ -64,7 +65,7 @@ impl AuthenticatorData {
         Ok(Self { rp_id_hash: *rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), credential })
     }
 
-    /// Which of the permitted relying parties the authenticator signed for.
+    /// Which of the permitted relying parties the authenticator data was signed for.
     pub fn relying_party<'a>(&self, permitted: &[&'a str]) -> Result<&'a str, Refusal> {
         let is_own = |id: &&str| digest(&SHA256, id.as_bytes()).as_ref() == self.rp_id_hash;
         permitted.iter().copied().find(is_own).ok_or(Refusal::WrongRelyingParty)

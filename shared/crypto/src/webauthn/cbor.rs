@@ -5,8 +5,8 @@ use ciborium::Value;
 /// The longest item to read, in bytes: enough for an attestation object with several certificates.
 const MAX_LENGTH: usize = 16 * 1024;
 
-/// The item at the start of `bytes`, with the bytes after it; `None` if it is malformed or too
-/// long.
+/// The item at the start of `bytes`, and the bytes after the item; `None` if the item is malformed
+/// or too long.
 pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut rest = &bytes[..bytes.len().min(MAX_LENGTH)];
     let value: Value = ciborium::de::from_reader(&mut rest).ok()?;
@@ -14,7 +14,7 @@ pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some((value, &bytes[length..]))
 }
 
-/// The only item in `bytes`; `None` if it is malformed, too long or followed by other bytes.
+/// The only item in `bytes`; `None` if the item is malformed, too long or followed by other bytes.
 pub(super) fn only(bytes: &[u8]) -> Option<Value> {
     first(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::webauthn::Refusal;
 
-/// A ceremony of WebAuthn: the browser's task.
+/// A WebAuthn ceremony: what the page asked the browser to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceremony {
     /// To create a passkey.
@@ -25,10 +25,10 @@ impl Ceremony {
     }
 }
 
-/// Client data of the expected ceremony and challenge.
+/// Client data, checked for the expected ceremony and challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientData {
-    /// The origin of the page; the caller must check it.
+    /// The origin of the page, which the caller must check.
     pub origin: String,
 }
 
@@ -43,8 +43,8 @@ struct CollectedClientData {
 
 impl ClientData {
     /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
-    /// to 14). Pages in frames of other origins are refused: the framing page could make people
-    /// confirm something they do not see.
+    /// to 14). Pages in frames of other origins are refused: the page around the frame could trick
+    /// people into confirming something that they do not see.
     pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refusal> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let data: CollectedClientData = serde_json::from_slice(json).map_err(|_| Refusal::Malformed("clientDataJSON"))?;

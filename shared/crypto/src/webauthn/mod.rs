@@ -1,15 +1,16 @@
-//! Verification of what authenticators sign (Web Authentication Level 3): pure functions on bytes.
-//! The rules of a project, such as its origins, are in the model.
+//! Verification of the data that authenticators sign (Web Authentication Level 3): pure functions
+//! on bytes. The rules of a project, such as its origins, are in the crate `model`.
 //!
-//! This is our own code because a crate would add more than it saves: `webauthn_rp` and
-//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) in addition to ring, and
-//! most of the latter is for attestation, which we do not request. That leaves two formats and
-//! three algorithms. Our code adds 70 KB to a zipped function, the crates 307 and 475 KB. The first
-//! registration and sign-in of a process take 0.09 ms with our code, 0.71 and 0.62 ms with the
-//! crates (infra/README.md, *How functions are built*; `tests/passkeys/verifiers/run`).
+//! We have our own code because a crate would add more than it saves: `webauthn_rp` and
+//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) in addition to ring. Most
+//! of `webauthn-rs-core` is for attestation, which we do not request. What remains for our code is
+//! two formats and three algorithms. Our code adds 70 KB to a zipped function, the crates 307 and
+//! 475 KB. The first registration and sign-in of a process take 0.09 ms with our code, 0.71 and
+//! 0.62 ms with the crates (infra/README.md, *How functions are built*;
+//! `tests/passkeys/verifiers/run`).
 //!
 //! Attestation statements are not evaluated: options request the format `none`, so a statement in
-//! another format was not requested (§6.5.4, §7.1 step 24).
+//! another format is unsolicited (§6.5.4, §7.1 step 24).
 
 pub mod authenticator_data;
 pub mod client_data;
@@ -20,13 +21,13 @@ mod cbor;
 /// Why the response of an authenticator is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The response, or one of its parts, cannot be parsed.
+    /// The response or a part of it cannot be parsed.
     #[error("{0} is malformed")]
     Malformed(&'static str),
     /// The response is from a registration instead of a sign-in, or vice versa.
     #[error("the response has the wrong type: expected webauthn.create for a registration, webauthn.get for a sign-in")]
     WrongType,
-    /// The response answers another challenge.
+    /// The response is for another challenge.
     #[error("the response is for another challenge")]
     WrongChallenge,
     /// The page was in a frame of another origin.

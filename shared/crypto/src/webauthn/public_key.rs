@@ -1,5 +1,5 @@
-//! Public keys of passkeys, as authenticators send them: `COSE_Key` (RFC 9052 §7, RFC 9053 §7, RFC
-//! 8230 §4) of the algorithms offered in options.
+//! Public keys of passkeys, in the form in which authenticators send them: `COSE_Key` (RFC 9052 §7,
+//! RFC 9053 §7, RFC 8230 §4) of the algorithms offered in options.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,7 +16,7 @@ pub const ALGORITHMS: [i32; 3] = [-8, -7, -257];
 /// The longest key, in bytes; RSA with 8192 bits takes 1,040.
 const MAX_LENGTH: usize = 1100;
 
-/// A public key of a passkey.
+/// The public key of a passkey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     cose: Vec<u8>,
@@ -35,9 +35,9 @@ enum Key {
 }
 
 impl PublicKey {
-    /// Parses a `COSE_Key`. Points off the curve P-256 and RSA keys that ring does not accept are
-    /// refused here, so that passkeys with such keys are not stored. Ed25519 keys are only checked
-    /// when a signature is verified.
+    /// Parses a `COSE_Key`. Points that are not on the curve P-256 and RSA keys that ring does not
+    /// accept are refused here, so that passkeys with such keys are not stored. Ed25519 keys are
+    /// only checked when a signature is verified.
     pub fn parse(cose: &[u8]) -> Result<Self, Refusal> {
         let key = Some(cose).filter(|cose| cose.len() <= MAX_LENGTH).and_then(Key::parse).ok_or(Refusal::UnsupportedKey)?;
         Ok(Self { cose: cose.to_vec(), key })

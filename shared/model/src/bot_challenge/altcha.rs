@@ -1,9 +1,9 @@
 //! Proof of work for the ALTCHA widget (npm `altcha` version 3, protocol version 2).
 //!
-//! A challenge is a set of signed parameters; nothing is stored until it is solved. The browser
-//! searches for a counter: PBKDF2 over the nonce and the counter must give a key with a given
-//! prefix. Checking the solution takes one PBKDF2. A challenge contains its project, so that no
-//! other project accepts it, and its level, because a flood raises the required level.
+//! A challenge is a set of signed parameters; nothing is stored until a solution arrives. The
+//! browser looks for a counter: PBKDF2 over the nonce and the counter must give a key with a given
+//! prefix. Checking a solution takes one PBKDF2 computation. A challenge names its project, so that
+//! no other project accepts it, and its level, because a flood raises the required level.
 //!
 //! Proof of work makes floods costly, but does not stop a program that does the work.
 
@@ -27,10 +27,10 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
 const MAX_LEVEL: u32 = 4;
-/// The longest payload that is parsed, in bytes; real payloads take about 650.
+/// The maximum length of a payload, in bytes; real payloads take about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
-/// core of a laptop. The widget uses several cores, and is faster.
+/// core of a laptop. The widget is faster, because it uses several cores.
 const COST: u32 = 250;
 /// The hexadecimal prefix that a key must have: 4096 tries on average.
 const PREFIX: &str = "000";
@@ -54,8 +54,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of a challenge while the usual rate is exceeded by `excess`, see
-    /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
+    /// The work of a challenge while the usual rate is exceeded by `excess` (see
+    /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess)).
     pub fn of(excess: u32) -> Self {
         let level = excess.min(MAX_LEVEL);
         Self { level, cost: COST << level, prefix: PREFIX }
@@ -68,7 +68,7 @@ pub fn min_level(excess: u32) -> u32 {
     Work::of(excess).level.saturating_sub(1)
 }
 
-/// A challenge, as the widget fetches it.
+/// A challenge in the form in which the widget fetches it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
@@ -78,7 +78,7 @@ pub struct Challenge {
     pub signature: String,
 }
 
-/// The signed part of a challenge. The signature covers its JSON, with the fields in this order.
+/// The signed part of a challenge. The signature covers the JSON of these fields, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
@@ -161,8 +161,8 @@ struct Counter {
     counter: u32,
 }
 
-/// An unexpired challenge for the expected project, solved by the payload. The store decides
-/// whether it has been used before.
+/// An unexpired challenge for the expected project, which the payload solves. The store decides
+/// whether the challenge has been used before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Solution {
     /// Identifies the challenge within its project.

@@ -1,7 +1,7 @@
-//! Bot challenges: which of a project's operations require one, and who provides it.
+//! Bot challenges: which operations of a project require one, and who provides the challenges.
 //!
-//! The secret key of Turnstile can be set but is never returned. It is sealed for its project and
-//! site key, so a new site key needs the secret key again.
+//! The secret key of Turnstile can be set but is never returned. The secret key is sealed for its
+//! project and site key, so a new site key must come with its secret key.
 
 pub mod altcha;
 pub mod rate;
@@ -35,14 +35,15 @@ pub enum ChallengeProvider {
     Altcha,
 }
 
-/// When an operation requires a challenge of clients; servers never need one.
+/// When clients need a challenge for an operation; servers never need one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Never.
     #[deserr(rename = "off")]
     Off,
-    /// While the client's IP address, its network or the project exceeds its usual rate.
+    /// For requests while the client's IP address, its network or the project exceeds its usual
+    /// rate.
     #[default]
     #[deserr(rename = "when-suspicious")]
     WhenSuspicious,
@@ -60,18 +61,18 @@ pub enum GuardedOperation {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Operations that let a user cause emails, now or later, to an address that may be unverified:
-    /// address verification (except of the account's first address), replacement of an unverified
-    /// sign-in address, and invitations. They have no separate policy: suspicious requests and all
-    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
-    /// of `SignUp` and `SendSignInCode` are both off. Otherwise, they could be used to bypass those
-    /// two policies.
+    /// Operations by which a user causes emails, now or later, to an address that may be
+    /// unverified: verifying an address (except the account's first), replacing an unverified
+    /// sign-in address, and inviting people. These operations do not have a policy of their own.
+    /// Suspicious requests and all requests of anonymous users require a challenge, unless the
+    /// provider is off or the policies of `SignUp` and `SendSignInCode` are both off. Otherwise,
+    /// these operations could be used to bypass the two policies.
     Email,
 }
 
 impl GuardedOperation {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
-    /// names for the first three and has none for the last.
+    /// names for the first three operations, and does not have a name for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
@@ -88,7 +89,8 @@ impl GuardedOperation {
 pub struct BotChallenge {
     /// Who provides the challenges.
     pub provider: ChallengeProvider,
-    /// The Turnstile widget; kept while another provider is selected. Absent if no keys are stored.
+    /// The keys of the Turnstile widget, which are kept while another provider is selected. Absent
+    /// if no keys are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turnstile: Option<Turnstile>,
     /// When signing up with a password requires a challenge.
@@ -97,8 +99,8 @@ pub struct BotChallenge {
     pub send_sign_in_code: Policy,
     /// When starting an OAuth flow requires a challenge.
     pub oauth: Policy,
-    /// The usual number of requests per hour for the whole project, once for OAuth flows and once
-    /// for the other guarded operations.
+    /// The usual number of requests per hour for the entire project, counted separately for OAuth
+    /// flows and for all other guarded operations.
     pub usual_requests_per_hour: u32,
 }
 
@@ -138,16 +140,17 @@ impl BotChallenge {
             (_, GuardedOperation::SendSignInCode) => self.send_sign_in_code,
             (_, GuardedOperation::OAuth) => self.oauth,
             (_, GuardedOperation::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
-            // Not `Always`: most users who verify addresses or invite others have already signed
-            // up. Anonymous users have not, so the caller applies `Always` to them.
+            // Not `Always`, because most users who verify addresses or invite people have already
+            // signed up. Anonymous users have not signed up, so the caller applies `Always` to
+            // them.
             (_, GuardedOperation::Email) => Policy::WhenSuspicious,
         }
     }
 }
 
 impl Turnstile {
-    /// The owner for sealing a Turnstile secret key. A sealed key copied to another project or site
-    /// key cannot be unsealed.
+    /// The owner under which a Turnstile secret key is sealed. A sealed key that is copied to
+    /// another project or site key cannot be opened.
     pub fn secret_owner(project: &str, site_key: &str) -> String {
         format!("{project}/bot challenge {site_key}")
     }
@@ -164,7 +167,8 @@ pub struct BotChallengeView {
     pub sign_up: Policy,
     /// When requesting a sign-in code requires a solved challenge.
     pub send_sign_in_code: Policy,
-    /// When starting an OAuth flow requires a solved challenge; linking an account never does.
+    /// When starting an OAuth flow requires a solved challenge; linking a provider account never
+    /// requires one.
     pub oauth: Policy,
 }
 
@@ -177,7 +181,7 @@ impl BotChallengeView {
     }
 }
 
-/// The settings as an administrator sends them; absent fields keep their values.
+/// The settings in a request of an administrator; absent fields keep their values.
 #[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -187,8 +191,8 @@ pub struct BotChallengeInput {
     pub provider: Option<ChallengeProvider>,
     /// The Turnstile site key; `null` removes both keys.
     pub site_key: Change<String>,
-    /// The Turnstile secret key, which is never returned. If absent, the existing key is kept;
-    /// required when the site key changes.
+    /// The Turnstile secret key, which is never returned. If absent, the stored key is kept.
+    /// Required when the site key changes.
     pub secret_key: Option<String>,
     /// When signing up with a password requires a solved challenge.
     #[schema(value_type = Policy, required = false)]
@@ -196,7 +200,8 @@ pub struct BotChallengeInput {
     /// When requesting a sign-in code requires a solved challenge.
     #[schema(value_type = Policy, required = false)]
     pub send_sign_in_code: Option<Policy>,
-    /// When starting an OAuth flow requires a solved challenge; linking an account never does.
+    /// When starting an OAuth flow requires a solved challenge; linking a provider account never
+    /// requires one.
     #[schema(value_type = Policy, required = false)]
     pub oauth: Option<Policy>,
 }

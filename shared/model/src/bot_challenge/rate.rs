@@ -1,12 +1,12 @@
-//! Usual rates; above them, a bot challenge may be required.
+//! Usual rates, above which a bot challenge may be required.
 //!
-//! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
+//! Requests are counted in sliding windows, as for rate limits, for the client's IP address, for
 //! its network and for the project. So a flood is detected even if it spans two windows. Refused
-//! requests and requests with a solved challenge count too, so the flood stays detected until it
+//! requests and requests with a solved challenge also count, so the flood stays detected until it
 //! ends.
 //!
 //! A project's OAuth flows are counted separately from its other guarded operations, so heavy use
-//! of one kind does not use up the usual rate of the other.
+//! of one does not use up the usual rate of the other.
 
 use std::net::IpAddr;
 
@@ -15,16 +15,16 @@ use jiff::Timestamp;
 use crate::bot_challenge::{BotChallenge, GuardedOperation};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
-/// Counting stops at this multiple of the usual rate, so that the rest of a flood causes no writes
-/// in this window. A count that high keeps the subject suspicious for seven eighths of the next
-/// window, even if the flood ends now.
+/// Counting stops at this multiple of the usual rate, so that the rest of a flood does not cause
+/// writes in this window. A count that high keeps the subject suspicious for seven eighths of the
+/// next window, even if the flood ends now.
 const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters for a request: those of its IP address and network (unless their rules are off),
-/// and the project's counter for `operation`. If `operation` is `None`, both of the project's
-/// counters apply.
+/// The counters for a request: those of its IP address and its network (unless the rules for them
+/// are off), and the project's counter for `operation`. If `operation` is `None`, both of the
+/// project's counters apply.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<GuardedOperation>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));
@@ -35,7 +35,7 @@ pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded
     places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
-/// The counts of a subject that has a usual rate.
+/// The counts of a subject, which has a usual rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// The counter of the current window.
@@ -47,8 +47,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// How far this request exceeds the usual rate: 0 up to the rate, 1 above it, and one more for
-    /// each doubling.
+    /// How far this request exceeds the usual rate: 0 up to the rate, 1 above the rate, and one
+    /// more for each further doubling.
     pub fn excess(&self) -> u32 {
         let with_this = self.counter.estimate(self.before, self.counted).saturating_add(1);
         let quota = self.counter.quota();

@@ -1,8 +1,8 @@
 //! Checks the response of Cloudflare Turnstile's `siteverify` for a token.
 //!
 //! `success` only means that someone solved a widget with this site key in the last five minutes.
-//! The response also contains the host and the action of the widget: the host must be one of the
-//! project's trusted domains, and the action must be the operation's.
+//! The response also contains the widget's host and action. The host must be one of the project's
+//! trusted domains, and the action must be that of the operation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ pub const MAX_TOKEN: usize = 2048;
 
 /// The lifetime of a token, according to Cloudflare.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How far Cloudflare's clock may be ahead of this one.
+/// How far ahead of this clock Cloudflare's clock may be.
 const SKEW: SignedDuration = SignedDuration::from_secs(60);
 
 /// The response from `siteverify`.
@@ -36,11 +36,11 @@ pub struct Answer {
 /// Why a token is not accepted. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The token does not prove that its sender solved a challenge for this operation.
+    /// The token does not prove that the sender of the token solved a challenge for this operation.
     #[error("the Turnstile token is rejected: {0}")]
     Token(String),
-    /// The token could not be checked, for example because of an outage at Cloudflare or a wrong
-    /// secret key.
+    /// The token could not be checked, for example because of an outage at Cloudflare or because
+    /// the secret key is wrong.
     #[error("Turnstile tokens cannot be checked: {0}")]
     Unjudged(String),
 }
@@ -49,7 +49,7 @@ pub enum Refusal {
 const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response", "timeout-or-duplicate"];
 
 impl Answer {
-    /// Checks that the token permits this operation; `is_trusted` decides whether the project
+    /// Checks that the token is valid for this operation; `is_trusted` decides whether the project
     /// trusts a host.
     pub fn judge(&self, operation: GuardedOperation, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Refusal> {
         let token = |reason: String| Err(Refusal::Token(reason));

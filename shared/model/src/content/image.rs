@@ -1,4 +1,4 @@
-//! The names of the site's images. A name contains a digest and the image's size and format, so the
+//! The names of the site's images. A name contains a digest and the image's size and format. So the
 //! size is known without reading the image, and caches may keep the image forever.
 
 use std::fmt;
@@ -52,7 +52,7 @@ impl Format {
 /// The name of an image, such as `<digest>-1200x630.png`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageName {
-    /// The digest of the image or, for a drawn picture, of everything it is drawn from.
+    /// The digest of the image or, for a generated picture, of all its inputs.
     pub digest: Digest,
     /// The width in pixels.
     pub width: u32,
@@ -95,8 +95,8 @@ impl FromStr for ImageName {
             let format = Format::ALL.into_iter().find(|format| format.extension() == extension)?;
             Some(Self { digest: Digest::parse(digest)?, width: width.parse().ok()?, height: height.parse().ok()?, format })
         };
-        // Each image has exactly one name, so other spellings of the numbers, such as `01`, are
-        // refused.
+        // Each image has exactly one name, so alternative spellings of the numbers, such as `01`,
+        // are refused.
         parsed().filter(|name| name.to_string() == text).ok_or(ImageNameError)
     }
 }

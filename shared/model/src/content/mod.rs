@@ -132,8 +132,8 @@ impl Resources {
     }
 }
 
-/// Makes a content URL absolute: appends a path, which may be empty, to the site's URL; absolute
-/// URLs stay unchanged.
+/// Makes a content URL absolute: appends a path, which may be empty, to the site's URL. Absolute
+/// URLs remain unchanged.
 fn based(url: &mut String, site_url: &str) {
     if url.is_empty() || url.starts_with('/') {
         url.insert_str(0, site_url);
@@ -156,7 +156,7 @@ impl Site {
         self
     }
 
-    /// Makes the site's URLs absolute, below `site_url`, which must not end with a slash.
+    /// Makes the site's URLs absolute. `site_url` is the base and must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         let resources = &mut self.resources;
         for url in [
@@ -180,7 +180,7 @@ impl Site {
 }
 
 impl App {
-    /// Makes the app's URL absolute, below `site_url`, which must not end with a slash.
+    /// Makes the app's URL absolute. `site_url` is the base and must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         based(&mut self.url, site_url);
         self
@@ -188,29 +188,29 @@ impl App {
 }
 
 impl BlogPost {
-    /// Whether the post is published by `now`.
+    /// Whether the post has been published by `now`.
     pub fn is_public(&self, now: Timestamp) -> bool {
         self.published_at <= now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
-    /// Makes the post's URL absolute, below `site_url`, which must not end with a slash.
+    /// Makes the post's URL absolute. `site_url` is the base and must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         based(&mut self.url, site_url);
         self
     }
 }
 
-/// The maximum size of a list of posts, and roughly of all post texts in a document, in bytes.
-/// Lambda limits responses to 6 MB of JSON, in which some characters take more space.
+/// The maximum size of a list of posts and, roughly, of all post texts in a document, in bytes.
+/// Lambda limits responses to 6 MB of JSON, in which some characters take up more space.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// The maximum number of posts in a list, which bounds its reads.
+/// The maximum number of posts in a list, which limits the number of reads.
 pub const MAX_POSTS: usize = 10_000;
 
 /// A range of the public posts, sorted from newest to oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// How many newer posts are left out.
+    /// The number of newer posts that are skipped.
     pub skip: usize,
     /// The maximum number of posts in the window.
     pub max: usize,
@@ -223,12 +223,12 @@ impl Window {
     }
 }
 
-/// The content shown in a document of the site: the site, its apps and a range of its posts.
+/// The content that a document of the site shows: the site, its apps and a range of its posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownContent {
-    /// The content, with only the shown posts.
+    /// The content, with only the posts that are shown.
     pub content: Content,
-    /// How many newer posts are left out.
+    /// The number of newer posts that are skipped.
     pub skipped: usize,
     /// How many posts are public.
     pub total: usize,
@@ -240,13 +240,13 @@ impl ShownContent {
         Self { skipped: 0, total: content.blog_posts.len(), content }
     }
 
-    /// Makes all URLs absolute, below `site_url`, which must not end with a slash.
+    /// Makes all URLs absolute. `site_url` is the base and must not end with a slash.
     pub fn at(self, site_url: &str) -> Self {
         Self { content: self.content.at(site_url), ..self }
     }
 }
 
-/// Everything that a site shows. A publication replaces all of it, for all readers at once.
+/// All content that a site shows. A publication replaces all content for all readers at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// The site itself.
@@ -255,10 +255,10 @@ pub struct Content {
     pub apps: Vec<App>,
     /// The blog posts, newest first.
     pub blog_posts: Vec<BlogPost>,
-    /// The Markdown texts of posts by slug. A post that is missing here has no text.
+    /// The Markdown texts of posts by slug. A post without an entry does not have a text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
-    /// The images in link previews: the path of the image, by the path of the page.
+    /// The images in link previews: for each page, the path of the page and the path of its image.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<String, String>,
     /// The names of all images used in texts and pages.
@@ -277,12 +277,12 @@ impl Content {
         Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
     }
 
-    /// The path of a page's image in link previews; `None` if the page has none.
+    /// The path of a page's image in link previews; `None` if the page does not have an image.
     pub fn picture(&self, page: &str) -> Option<&str> {
         self.pictures.get(page).map(String::as_str)
     }
 
-    /// Makes all URLs absolute, below `site_url`, which must not end with a slash.
+    /// Makes all URLs absolute. `site_url` is the base and must not end with a slash.
     pub fn at(mut self, site_url: &str) -> Self {
         self.site = self.site.at(site_url);
         self.apps = self.apps.into_iter().map(|app| app.at(site_url)).collect();

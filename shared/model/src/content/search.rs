@@ -1,5 +1,5 @@
 //! Finds apps and posts by keywords, in an index built once per publication. The words of a query
-//! are compared with each distinct word of the content, not with each text.
+//! are compared with each distinct word of the content instead of each text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::text::folded::{MAX_SEARCHED_WORDS, folded};
 /// The maximum number of apps and posts in a result.
 const MAX_HITS: usize = 20;
 
-/// An app or a post that matches.
+/// An app or a post that matches the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchHit {
     /// `app` or `post`.
@@ -32,12 +32,12 @@ impl SearchHit {
     }
 }
 
-/// The words of a folded text that have two or more characters.
+/// The words of a folded text that have at least two characters.
 fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1)
 }
 
-/// The words of a content's names, titles and excerpts.
+/// The index of the words in a content's names, titles and excerpts.
 #[derive(Debug, Default)]
 pub struct Index {
     /// Each distinct word, with the positions of the apps and posts that contain it: apps before
@@ -62,8 +62,9 @@ impl Index {
 
     /// The apps and posts of the indexed content that contain at least one word of the query, at
     /// most 20, leaving out the `later` newest posts. Only the first 16 words of the query count.
-    /// The word `apps` matches every app, and `posts` every post. Results with more of the words
-    /// come first; among equal results, apps precede posts, and newer posts precede older ones.
+    /// The word `apps` matches every app, and `posts` every post. Results that contain more of the
+    /// words come first; among equal results, apps precede posts, and newer posts precede older
+    /// ones.
     pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<SearchHit> {
         let apps = content.apps.len();
         let query = folded(query);
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use crate::content::{App, BlogPost};
 
-    /// Two apps, and a post for each of these titles.
+    /// Two apps, and one post for each of these titles.
     fn content(titles: &[String]) -> Content {
         let app = |name: &str| App {
             id: name.to_owned(),

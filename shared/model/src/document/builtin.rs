@@ -1,7 +1,7 @@
 //! The emails that the service itself sends, as MiniJinja sources with fixed ids, and the default
 //! theme of all projects. A project's own document with the same id overrides the built-in one. A
-//! new outbox entry names its built-in email and does not contain the sources; sources set in the
-//! entry, such as edited ones, take precedence.
+//! new outbox entry names the built-in email instead of containing the sources. Sources that are
+//! set in the entry, such as edited ones, take precedence.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,21 +28,22 @@ macro_rules! bodies {
 pub enum Builtin {
     /// Verifies an address.
     VerifyEmail,
-    /// Signs in, with a link or a code to type.
+    /// A sign-in, with a link or a code to type.
     SignIn,
     /// Resets a password.
     ResetPassword,
     /// Invites to a team.
     TeamInvitation,
-    /// Invites to sign in, without a code.
+    /// An invitation to sign in, without a code.
     SignInInvitation,
-    /// Reports a sign-in from a place that is new for the account.
+    /// A report of a sign-in from a place that is new for the account.
     NewSignIn,
-    /// Tells the owner of an address that an account created with it by someone else is now theirs.
+    /// A message to the owner of an address: someone else created an account with the address, and
+    /// the account is now the owner's.
     AccountClaimed,
-    /// Reports that the account's password was disabled after too many wrong attempts.
+    /// A report that the account's password was disabled after too many wrong attempts.
     PasswordClosed,
-    /// Reports a change to how a user signs in, or to the user's API keys.
+    /// A report of a change to how a user signs in, or to the user's API keys.
     AccountChanged,
 }
 
@@ -62,7 +63,8 @@ pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl DocumentPatch {
     /// The template with the change applied; fails if the HTML source is given twice. The built-in
-    /// text matches the built-in HTML, so new HTML replaces it too, unless the change sets a text.
+    /// text body matches the built-in HTML, so new HTML replaces both, unless the change sets a
+    /// text.
     pub fn apply_to_template(self, mut template: MailDocument, now: Timestamp) -> Result<MailDocument, Problems> {
         let has_html = self.html_source.is_some() || self.tsx_source.is_some();
         if has_html && document(DocumentKind::Template, template.id).is_some_and(|ours| ours.text == template.text) {
@@ -76,8 +78,8 @@ impl Builtin {
     /// Every built-in email.
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    /// The id and the name of the email's template, and its subject and bodies. Published SDKs know
-    /// the first five ids.
+    /// The id and the name of the email's template, and the email's subject and bodies. Published
+    /// SDKs know the first five ids.
     #[rustfmt::skip]
     fn row(self) -> (Uuid, &'static str, &'static str, [&'static str; 2]) {
         match self {

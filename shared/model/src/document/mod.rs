@@ -1,8 +1,8 @@
 //! Email documents of a project: templates, themes and drafts.
 //!
 //! The emails that the service itself sends are templates with fixed ids, and the default theme has
-//! a fixed id too. To override a built-in document, a project writes its own under the same id;
-//! deleting it restores the default.
+//! a fixed id too. A document that a project writes under the id of a built-in document overrides
+//! the built-in one. Deleting the project's document restores the default.
 
 pub mod builtin;
 pub mod theme;
@@ -21,8 +21,8 @@ use crate::document::theme::Theme;
 use crate::email::category::Category;
 use crate::text::line;
 
-/// The maximum number of templates in a project; themes and drafts have the same maximum. Documents
-/// that override a built-in one do not count.
+/// The maximum number of templates in a project; the same maximum applies to themes and to drafts.
+/// Documents that override a built-in document do not count.
 pub const MAX_DOCUMENTS: usize = 200;
 
 /// The kind of a document. Ids are unique within a kind.
@@ -32,7 +32,7 @@ pub enum DocumentKind {
     Template,
     /// The layout around emails.
     Theme,
-    /// An email that is being written.
+    /// An email that is still being written.
     Draft,
 }
 
@@ -98,14 +98,14 @@ pub struct Name(pub(crate) String);
 
 wire::deserr_from!(Name, String, |text| line::check(&text, line::NAME).map(|()| Self(text)));
 
-/// MiniJinja source in HTML, or in MJML if its first element is `<mjml>`.
+/// MiniJinja source in HTML or, if its first element is `<mjml>`, in MJML.
 #[derive(Debug, Clone, ToSchema)]
 #[schema(value_type = String)]
 pub struct HtmlSource(pub String);
 
 wire::deserr_from!(HtmlSource, String, |text| { if tsx::is_module(&text) { Err(tsx::PROBLEM) } else { Ok(Self(text)) } });
 
-/// The body of a request for a new template or draft. The subject and the HTML have defaults.
+/// The body of a request that creates a template or draft. The subject and the HTML have defaults.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -124,7 +124,7 @@ pub struct NewDocument {
     notification_category_name: Option<Category>,
 }
 
-/// The body of a request for a new theme.
+/// The body of a request that creates a theme.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -214,13 +214,13 @@ impl MailDocument {
         }
     }
 
-    /// An unstored template, for a preview of its source.
+    /// A template that is not stored, for a preview of its source.
     pub fn from_source(html: String, now: Timestamp) -> Self {
         let name = Name("Preview".to_owned());
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }
     }
 
-    /// The document in a list.
+    /// The document as shown in a list.
     pub fn line(&self) -> DocumentLine {
         DocumentLine {
             id: self.id,

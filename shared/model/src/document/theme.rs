@@ -20,7 +20,8 @@ impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
     }
 }
 
-/// A theme, or none. None is `false` on the wire, because `null` means the project's theme.
+/// A theme, or none. The absence of a theme is `false` in JSON, because `null` stands for the
+/// project's theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Wire", into = "Wire")]
 pub enum Theme {

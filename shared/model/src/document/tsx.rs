@@ -1,30 +1,31 @@
 //! Recognizes email sources in TSX, which published SDKs can send but Gatelet cannot render.
 //!
-//! A source is a module if it has an import or export declaration (ECMAScript, Modules; also
-//! TypeScript's) where a statement can begin: at the start of the source or of a line, or after
-//! another statement. Line breaks, indentation and comments do not matter. A sentence that begins
-//! with `import` or `export` is usually not a declaration, and code in `<pre>`, `<code>` or
-//! `<script>` does not count.
+//! A source is a module if an import or export declaration (ECMAScript, Modules; also TypeScript's)
+//! occurs where a statement can begin: at the start of the source or of a line, or after another
+//! statement. Line breaks, indentation and comments do not matter. A sentence that begins with
+//! `import` or `export` is usually not a declaration. Code in `<pre>`, `<code>` or `<script>` is
+//! ignored.
 
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// How many possible starts of a declaration are examined, and how many bytes after each; this
-/// bounds the work for any source.
+/// How many possible starts of a declaration are examined, and how many bytes after each start;
+/// these limits bound the work for any source.
 const MAX_PLACES: usize = 200;
 const MAX_DECLARATION: usize = 1000;
 /// How many characters before a declaration are searched for decorators.
 const MAX_DECORATORS: usize = 200;
 
-/// What is wrong with a source that is a module.
+/// The message about a source that is a module.
 pub const PROBLEM: &str = "looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML";
 
-/// A name; it may contain any character outside ASCII.
+/// A name, which may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module. Unlike many quoted phrases in sentences, it has no blanks.
+/// The name of a module. A module's name does not contain blanks, unlike many quoted phrases in
+/// prose.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
-/// A list in braces, but not a delimiter of MiniJinja.
+/// A list in braces that is not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
 /// The end of a declaration after a module's string or the attributes of that module.
 const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
@@ -33,7 +34,7 @@ const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
     let module = format!(r"{STRING}{END}");
-    // Without a semicolon, only component names count: any other word could be the end of a
+    // Without a semicolon, only component names count, because any other word could be the end of a
     // sentence.
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
@@ -76,8 +77,8 @@ pub fn is_module(source: &str) -> bool {
     is_declaration(&format!("\x02{}", text.trim_start())) || statements(&text).take(MAX_PLACES).any(is_declaration)
 }
 
-/// The text without comments and samples of code, with a space for each blank and `\n` for the end
-/// of each line (ECMAScript, White Space and Line Terminators).
+/// The text without comments and code samples, with a space for each blank and `\n` for the end of
+/// each line (ECMAScript, White Space and Line Terminators).
 fn plain(source: &str) -> String {
     let normal = |letter: char| match letter {
         '\n' | '\r' | '\u{2028}' | '\u{2029}' => '\n',
@@ -89,8 +90,8 @@ fn plain(source: &str) -> String {
     text.split('\n').map(without_comment).collect::<Vec<_>>().join("\n")
 }
 
-/// The text with a space in place of each comment in `<!-- -->` or `/* */`, each sample of code and
-/// each script, which emails use for data. Unclosed spans are kept.
+/// The text with a space in place of each comment in `<!-- -->` or `/* */`, each code sample and
+/// each script, because emails use scripts for data. Unclosed spans are kept.
 fn without_spans(source: &str) -> String {
     let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>"), ("<script", "</script>")];
     let lower = source.to_ascii_lowercase();
@@ -112,7 +113,7 @@ fn without_spans(source: &str) -> String {
                 kept = start + open.len() + length + close.len();
                 at = kept;
             }
-            // Later openings of this kind are not closed either.
+            // If this opening is not closed, later openings of this kind are not closed either.
             None => drop(spans.remove(position)),
         }
     }
@@ -121,15 +122,15 @@ fn without_spans(source: &str) -> String {
 }
 
 /// A line without its trailing comment. Slashes start a comment only at the start of the line,
-/// after a blank or after a list marker, so those in a URL do not.
+/// after a blank or after a list marker, so the slashes of a URL do not.
 fn without_comment(line: &str) -> &str {
     let begins = |at: &usize| line[..*at].chars().next_back().is_none_or(|before| " ;,{(".contains(before));
     let comment = line.match_indices("//").map(|(at, _)| at).find(begins);
     comment.map_or(line, |at| &line[..at])
 }
 
-/// The text from each position where a statement can begin with a keyword of a declaration, which
-/// decorators may precede.
+/// The rest of the text from each position where a statement can begin with a declaration's
+/// keyword, which decorators may precede.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let begins = |at: &usize| {
         let before = text[..*at].trim_end_matches(' ');

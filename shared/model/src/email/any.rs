@@ -1,4 +1,4 @@
-//! Addresses set by servers. Servers import existing users, and some have addresses that nobody
+//! Addresses set by servers. Servers import existing users, some of whom have addresses that nobody
 //! could sign up with, such as `ada@localhost` or `a@b.c`.
 
 use std::ops::Deref;
@@ -7,20 +7,20 @@ use utoipa::ToSchema;
 
 use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 
-/// An address whose domain may be any host name, including single labels and top-level domains that
-/// are not public.
+/// An address whose domain may be any host name, including a single label, or a name below a
+/// top-level domain that is not public.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct AnyEmail(pub Email);
 
-/// Why a server may not use a string as an address; the messages describe the expected form.
+/// Why a server may not set a string as an address; the messages describe the expected form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// There is no `@`.
     #[error("must be an email address: a name, @ and a host name")]
     Form,
     /// The address is too long.
-    #[error("must be an email address of at most {MAX_LENGTH} characters: no mail server accepts longer ones (RFC 5321 §4.5.3.1)")]
+    #[error("must be an email address of at most {MAX_LENGTH} characters: mail servers do not accept longer ones (RFC 5321 §4.5.3.1)")]
     TooLong,
     /// The part before the `@` is not a dot-atom.
     #[error(
@@ -50,8 +50,8 @@ impl AnyEmail {
     }
 }
 
-/// Whether a string is a host name. The last label must have a letter, otherwise the text is an IP
-/// address (URL Standard, "ends in a number").
+/// Whether a string is a host name. The last label must contain a letter, otherwise the text is an
+/// IP address (URL Standard, "ends in a number").
 fn is_host(text: &str) -> bool {
     let top = text.rsplit('.').next().unwrap_or_default();
     text.len() <= super::MAX_DOMAIN && text.split('.').all(is_label) && top.contains(|letter: char| letter.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Categories of emails. Users may unsubscribe from some of them.
+//! Categories of emails. Users may unsubscribe from some categories.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
@@ -19,7 +19,7 @@ impl Category {
     /// Every category.
     pub const ALL: [Self; 2] = [Self::Transactional, Self::Marketing];
 
-    /// The name on the wire.
+    /// The name of the category on the wire.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -37,7 +37,7 @@ impl Category {
         }
     }
 
-    /// Parses the name on the wire.
+    /// Parses the name of a category on the wire.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|category| category.name() == name)
     }

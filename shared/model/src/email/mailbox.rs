@@ -1,22 +1,22 @@
-//! Which addresses reach the same mailbox, for the limits on emails. Mail providers ignore parts of
-//! an address, so one person can have any number of addresses with a provider. The table below
-//! lists what each provider ignores, according to its help pages.
+//! Mailboxes: which addresses belong to the same one, for the limits on emails. Mail providers
+//! ignore parts of an address, so a single person can have any number of addresses with a provider.
+//! The table below lists what each provider ignores, according to the provider's help pages.
 
 /// What a mail provider ignores in the local part of an address.
 struct Provider {
     /// Domains with the same rules.
     domains: &'static [&'static str],
-    /// Whether a name means the same mailbox at all of these domains.
+    /// Whether a name belongs to the same mailbox at all of these domains.
     is_one: bool,
-    /// The character that starts a tag, in addition to `+`, which starts one everywhere. The tag is
-    /// not part of the name.
+    /// The character that starts a tag, in addition to `+`, which starts a tag at every provider.
+    /// The tag is not part of the name.
     tag: Option<char>,
     /// Characters that the provider ignores.
     ignored: &'static [char],
 }
 
-/// Providers open to everyone. It is normal for many recipients to have addresses at one of their
-/// domains, so the limit per domain does not apply.
+/// Providers open to everyone. Many recipients at one of the provider's domains are normal, so the
+/// limit per domain does not apply to these domains.
 const PROVIDERS: &[Provider] = &[
     Provider { domains: &["gmail.com", "googlemail.com"], is_one: true, tag: None, ignored: &['.'] },
     Provider { domains: &["proton.me", "protonmail.com", "protonmail.ch", "pm.me"], is_one: true, tag: None, ignored: &['.', '-', '_'] },
@@ -25,7 +25,7 @@ const PROVIDERS: &[Provider] = &[
         domains: &["yandex.com", "yandex.ru", "yandex.by", "yandex.kz", "yandex.uz", "ya.ru"],
         is_one: true,
         tag: None,
-        // A hyphen replaces the dot.
+        // The name contains a hyphen in place of the dot.
         ignored: &['.', '-'],
     },
     Provider {
@@ -211,8 +211,8 @@ const PROVIDERS: &[Provider] = &[
         tag: None,
         ignored: &[],
     },
-    // Forwarding services. Each address is an alias, and only the service knows whose. Apple's are
-    // at privaterelay.appleid.com.
+    // Forwarding services. Each address is an alias, and only the service knows who uses it.
+    // Apple's are at privaterelay.appleid.com.
     Provider {
         domains: &["appleid.com", "duck.com", "mozmail.com", "passmail.net", "simplelogin.com"],
         is_one: false,
@@ -221,7 +221,7 @@ const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// Domains with mailboxes as subdomains: `anything@ada.fastmail.com` reaches Ada.
+/// Domains at which each mailbox has a subdomain: `anything@ada.fastmail.com` reaches Ada.
 const MAILBOX_DOMAINS: &[&str] = &[
     "fastmail.com",
     "fastmail.fm",
@@ -258,8 +258,8 @@ pub(super) fn name(local: &str, domain: &str) -> String {
     format!("{}@{domain}", local.replace(*ignored, ""))
 }
 
-/// The registered domain of an address: one label and a public suffix (publicsuffix.org), such as
-/// `co.uk`. `None` if anyone can have a mailbox there.
+/// The registered domain of an address, such as `example.co.uk`: one label and a public suffix
+/// (publicsuffix.org). `None` if mailboxes at the domain are open to everyone.
 pub(super) fn organisation(domain: &str) -> Option<String> {
     let registered = psl::domain_str(domain).unwrap_or(domain);
     provider(registered).is_none().then(|| registered.to_owned())

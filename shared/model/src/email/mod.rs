@@ -1,4 +1,4 @@
-//! Email addresses: which ones are accepted, and their normal form for storage and comparison.
+//! Email addresses: which addresses are accepted, and their normal form for storage and comparison.
 
 pub mod any;
 pub mod category;
@@ -22,7 +22,7 @@ pub struct Email(String);
 #[error("must be an email address")]
 pub struct EmailRefusal;
 
-/// The longest accepted address, in characters, both as written and in its normal form.
+/// The maximum length of an address, in characters, both as written and in its normal form.
 const MAX_LENGTH: usize = 256;
 /// The longest host name, in characters: 255 octets in the encoding of RFC 1035 §2.3.4.
 const MAX_DOMAIN: usize = 253;
@@ -42,8 +42,8 @@ impl Email {
         joined(local, &domain).ok_or(EmailRefusal)
     }
 
-    /// Whether the domain can exist on the public internet. If not, a server set the address
-    /// ([`AnyEmail`](any::AnyEmail)).
+    /// Whether the domain can exist on the public internet. If the domain cannot exist there, a
+    /// server set the address ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
@@ -54,8 +54,8 @@ impl Email {
     }
 
     /// The address as counted by the limits on emails to one recipient: without the parts that mail
-    /// providers ignore, namely the tag (`+…`), which most providers support, and, at Gmail, the
-    /// dots. Domains that share their mailboxes count as one.
+    /// providers ignore. These parts are the tag (`+…`), which most providers support, and the dots
+    /// at Gmail. Domains that share their mailboxes count as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.parts();
         mailbox::name(local, domain)
@@ -100,7 +100,7 @@ fn is_label(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with at least two labels.
+/// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with two or more labels.
 /// The last label consists of two or more letters, or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
     let Some((_, top)) = text.rsplit_once('.') else { return false };
@@ -143,7 +143,7 @@ mod tests {
         ] {
             assert_eq!(mailbox(address), mailbox_of, "{address}");
         }
-        // Without its tag, a local part that begins with `+` has nothing left before the `@`.
+        // Without its tag, a local part that begins with `+` would be empty.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
     }
 
@@ -156,11 +156,12 @@ mod tests {
         for (address, registered) in [
             ("ada@shop.example.co.uk", "example.co.uk"),
             ("ada@west.example.school.nz", "example.school.nz"),
-            // Subdomains of a short name do not have a special meaning.
+            // A short subdomain does not have a special meaning.
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // Nobody owns a public suffix, and nobody can register a domain under an unknown one.
+            // Nobody owns a public suffix, and nobody can register a domain under an unknown
+            // suffix.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn an_invalid_address_is_rejected() {
         let long = format!("{}@example.com", "a".repeat(250));
-        // 87 characters; the domain alone has 319 in its ASCII form.
+        // The address has 87 characters; in the ASCII form, the domain alone has 319.
         let long_in_ascii = format!("a@{}example", "ü.".repeat(39));
         let wrong = [
             "",

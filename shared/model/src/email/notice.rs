@@ -1,16 +1,17 @@
-//! The kinds of changes that users are notified of.
+//! The kinds of changes about which users are notified.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The subject of a change. A project can switch off the notices of each topic separately.
+/// What a change concerns. Projects can switch off the notices of each topic separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr, strum::EnumIter)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
     /// The password.
     #[deserr(rename = "password")]
     Password,
-    /// The addresses that the user signs in with, and whether emailed codes and links sign in.
+    /// The addresses that the user signs in with, and whether emailed codes and links can be used
+    /// to sign in.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
     /// The authenticator apps and the recovery codes.
@@ -25,7 +26,7 @@ pub enum Topic {
     /// Passkeys.
     #[deserr(rename = "passkey")]
     Passkey,
-    /// OAuth clients that the user has signed in to.
+    /// The OAuth clients that the user has signed in to.
     #[deserr(rename = "oauth-client")]
     OauthClient,
 }
@@ -34,7 +35,7 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// An account without a password got one, but not with an emailed code.
+    /// A password was set in an account without a password, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
@@ -48,7 +49,7 @@ pub enum Kind {
     AddressVerified,
     /// The user can no longer sign in with an address.
     AddressRemoved,
-    /// An address became the primary one.
+    /// An address became the primary address.
     AddressMadePrimary,
     /// Sign-in by emailed codes and links was enabled again.
     EmailCodesEnabled,
@@ -60,13 +61,13 @@ pub enum Kind {
     OneAuthenticatorRemoved,
     /// The last authenticator app was removed, which switches the second factor off.
     AuthenticatorRemoved,
-    /// A set of recovery codes was created; it replaces any earlier set.
+    /// A set of recovery codes was created, which replaces any earlier set.
     RecoveryCodesCreated,
     /// A recovery code was used in place of a code from the authenticator app.
     RecoveryCodeUsed,
-    /// An account at a provider was linked, or the user can now sign in with a linked one.
+    /// An account at a provider was linked, or the user can now sign in with a linked account.
     ProviderLinked,
-    /// An account at a provider was unlinked, or the user can no longer sign in with it.
+    /// An account at a provider was unlinked, or the user can no longer sign in with the account.
     ProviderUnlinked,
     /// An API key was created.
     ApiKeyCreated,
@@ -83,8 +84,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind under which the account counts a notice. Kinds unknown to earlier versions must not
-    /// be stored in the account, because those versions could not read it.
+    /// The kind of notice that is counted in the account for a notice of this kind. Kinds that
+    /// earlier versions do not know must not be stored in the account, because those versions could
+    /// not read the account.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,

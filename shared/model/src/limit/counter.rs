@@ -10,7 +10,7 @@ use crate::limit::rate::Rate;
 use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
-/// The counter of one subject in one window.
+/// The counter of a subject in a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     rule: Rule,
@@ -18,7 +18,7 @@ pub struct Counter {
     subject: Subject,
     /// The number of the window, counted from the Unix epoch.
     pub(crate) window: i64,
-    /// When the current window ends.
+    /// The time at which the current window ends.
     pub resets_at: Timestamp,
     now: Timestamp,
 }
@@ -32,7 +32,7 @@ impl Counter {
         Self { rule, rate, subject: subject.clone(), window, resets_at, now }
     }
 
-    /// A counter with a rate from the project instead of the deployment.
+    /// A counter with a rate set by the project instead of the deployment.
     pub fn for_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
         Self::new(rule, rate, subject, now)
     }
@@ -42,12 +42,12 @@ impl Counter {
         self.rate.quota
     }
 
-    /// The time that determined the window.
+    /// The time that determines the window.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// When the sliding window no longer covers any request of this window.
+    /// The time from which the sliding window no longer covers any request of this window.
     pub fn ends_at(&self) -> Timestamp {
         Timestamp::from_millisecond(self.resets_at.as_millisecond().saturating_add_unsigned(self.length())).unwrap_or(Timestamp::MAX)
     }
@@ -61,8 +61,8 @@ impl Counter {
         format!("{}#{}#{}x{window}", self.rule.name(), self.subject.0, self.rate.window())
     }
 
-    /// The number of requests that this window permits now, after a previous window with the count
-    /// `before`.
+    /// The number of requests that this window permits now, if `before` requests were counted in
+    /// the previous window.
     pub fn quota_after(&self, before: u32) -> u32 {
         self.rate.quota.saturating_sub(self.still(before))
     }
@@ -91,17 +91,18 @@ impl Counter {
         left.clamp(1, self.length()) - 1
     }
 
-    /// The refusal when this window's quota is used up, after a previous window with the count
-    /// `before`.
+    /// The refusal of a request when this window's quota is used up, if `before` requests were
+    /// counted in the previous window.
     pub fn refusal(&self, before: u32) -> Refusal {
         self.refusal_at(before, self.quota_after(before))
     }
 
-    /// The refusal when this window has the count `counted`, and the previous one `before`.
+    /// The refusal of a request when `counted` requests have been counted in this window and
+    /// `before` in the previous one.
     pub fn refusal_at(&self, before: u32, counted: u32) -> Refusal {
         let (length, overlap) = (self.length(), self.overlap());
-        // The largest overlap, in milliseconds, at which fewer than `room` of a window's `of`
-        // requests still count.
+        // The largest overlap, in milliseconds, at which fewer than `room` of the `of` requests in
+        // a window still count.
         let overlap_with = |of: u32, room: u32| (length * u64::from(room)).div_ceil(u64::from(of.max(1))) - 1;
         let wait = match self.rate.quota.saturating_sub(counted) {
             0 => overlap + length - overlap_with(counted, self.rate.quota).min(length - 1),
@@ -124,7 +125,8 @@ impl fmt::Display for Counter {
     }
 }
 
-/// How many milliseconds earlier a subject's windows begin than those counted from the Unix epoch.
+/// How many milliseconds the windows of a subject begin before the windows counted from the Unix
+/// epoch.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
     let number = digest.as_str().bytes().take(10).fold(0_u64, |number, byte| number.wrapping_mul(64).wrapping_add(byte.into()));

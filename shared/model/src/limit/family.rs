@@ -1,4 +1,4 @@
-//! The rate limit of an operation, as its route names it.
+//! The rate limit of an operation, which the operation's route names.
 
 use strum::IntoStaticStr;
 
@@ -8,8 +8,8 @@ use strum::IntoStaticStr;
 pub enum Limit {
     /// Signing up with a password.
     SignUp,
-    /// Creating an anonymous user. Apps may create one per visitor, and many visitors may share an
-    /// IP address.
+    /// Creating an anonymous user. Apps may create an anonymous user for each visitor, and many
+    /// visitors may share an IP address.
     AnonymousSignUp,
     /// Signing in with a password, a passkey or a second factor, reauthentication, setting up an
     /// authenticator app, and creating recovery codes.
@@ -25,38 +25,40 @@ pub enum Limit {
     Poll,
     /// Starting an OAuth flow.
     Authorize,
-    /// Requests of OAuth clients other than for tokens: authorization requests, and questions about
+    /// Requests of OAuth clients that do not get tokens: authorization requests, and queries about
     /// tokens.
     OauthClient,
-    /// Requesting proof-of-work challenges; also the rates above which requests are suspicious, and
-    /// how many suspicious requests are permitted while challenges are unavailable.
+    /// Requesting proof-of-work challenges. Also the rates above which requests are suspicious, and
+    /// the number of suspicious requests permitted while challenges are unavailable.
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,
     /// Sending test emails, each through a mail server named in the request.
     TestEmail,
-    /// Sending test events to webhook endpoints, which may keep the operation waiting.
+    /// Sending test events to webhook endpoints, which may delay the response.
     WebhookTest,
     /// Redelivering all failed events of a webhook endpoint, page by page.
     WebhookReplay,
     /// Operations that lock someone out: signing out, ending sessions, changing the password,
-    /// removing credentials, and revoking API keys. They have a separate limit, counted by session,
-    /// so that an intruder cannot use it up for the user.
+    /// removing credentials, and revoking API keys. The limit of these operations is counted by
+    /// session, so that an intruder cannot use up the limit of the user.
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
-    /// Uploads of pictures by clients, in any operation, counted in addition to the operation's own
+    /// Uploads of pictures by clients, in any operation, counted in addition to the operation's
     /// limit.
     Picture,
-    /// Reads by clients in operations without another limit. A request is counted after its reads,
-    /// in the memory of the process, and only if it has read a lot. Few requests do, so the limit
-    /// costs most of them nothing. Beyond the limit, the next request is refused.
+    /// Reads by clients, in operations without another limit. A request is counted after its reads,
+    /// in the memory of the process, and only if it has read at least
+    /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ) bytes. Few requests do, so for most
+    /// requests the limit does not cost anything. Once the limit is exceeded, the next request is
+    /// refused.
     Read,
-    /// Notices to users about their accounts. Notices beyond the limit are not sent; requests are
-    /// never refused because of this limit.
+    /// Notices to users about their accounts. Notices beyond the limit are not sent; this limit
+    /// never causes a request to be refused.
     Notice,
     /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
-    /// operation, and reads of anything that does not exist, without a session; also all reports of
+    /// operation. Also reads without a session of anything that does not exist, all reports of
     /// exposed API keys, and all checks of versions.
     Unproved,
 }

@@ -10,10 +10,10 @@ use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
 /// How often the creator of an account with an unverified address may invalidate the codes for that
-/// address: often enough to correct a mistyped password or address, but rarely enough that the
-/// owner of the address, who needs minutes to use a code, can still use one. If a deployment sets n
-/// times the standard quota of [`Rule::Write`], this quota is n times as high too (n is rounded
-/// down, but at least 1); if that rule is off, so is this limit.
+/// address. This is often enough to correct a mistyped password or address. It is still rare enough
+/// that the owner of the address, who needs minutes to use a code, can use one. If a deployment
+/// sets n times the standard quota of [`Rule::Write`], this quota is also n times as high (n is
+/// rounded down, but at least 1). If that rule is off, this limit is off as well.
 const ENDED_CODES: Rate = Rate::new(5, 3600);
 
 /// The rate limits of a deployment; a rule without a rate is not counted.
@@ -26,7 +26,7 @@ impl Limits {
         Self(Rule::ALL.map(|rule| Some(rule.standard())))
     }
 
-    /// A hundred times the standard rates: enough for a developer working by hand, but not for a
+    /// A hundred times the standard rates: enough for a developer who works by hand, but not for a
     /// runaway loop.
     pub fn generous() -> Self {
         Self(Rule::ALL.map(|rule| Some(Rate { quota: rule.standard().quota * 100, ..rule.standard() })))
@@ -37,7 +37,7 @@ impl Limits {
         Self([None; Rule::ALL.len()])
     }
 
-    /// The same limits, but with another rate for one rule; `None` switches it off.
+    /// The same limits with another rate for one rule; `None` switches the rule off.
     pub fn with(mut self, rule: Rule, rate: Option<Rate>) -> Self {
         self.0[rule as usize] = rate;
         self

@@ -1,15 +1,15 @@
 //! Rate limits: how many requests are permitted in a period of time.
 //!
-//! The route of an operation names its [`Limit`]. A [`Rule`] determines whose requests are counted,
-//! and its [`Rate`] how many are permitted. For each rule, a [`Subject`] has one counter per
-//! window. A single conditional update increments the counter, so concurrent processes cannot
-//! exceed the quota. (The exceptions are requests without a known project, reports of exposed API
-//! keys, reads by clients, and uses of a refresh token: each process counts them in its own
-//! memory.) The count of the previous window is prorated: requests less than one window length ago
-//! still count, on the assumption that they were spread evenly over their window. So a burst cannot
-//! exceed the quota at the edge of a window, and after a burst, requests are permitted at even
-//! intervals: at most `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of
-//! different subjects start at different times, which spreads the retries after refusals.
+//! The route of an operation names its [`Limit`]. A [`Rule`] defines which requests are counted,
+//! and its [`Rate`] how many are permitted. Each [`Subject`] of a rule has one counter per window.
+//! A single conditional update increments the counter, so concurrent processes cannot exceed the
+//! quota. There are exceptions, which each process counts in its own memory: requests without a
+//! known project, reports of exposed API keys, reads by clients, and uses of a refresh token. The
+//! count of the previous window is prorated: requests less than one window length ago still count,
+//! on the assumption that they were spread evenly over their window. So a burst at the edge of a
+//! window cannot exceed the quota. After a burst, requests are permitted at even intervals: at most
+//! `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different subjects
+//! start at different times, which spreads the retries after refusals.
 
 pub mod counter;
 pub mod family;
@@ -29,6 +29,6 @@ pub use rate::{Rate, RateError};
 pub use rule::Rule;
 pub use subject::Subject;
 
-/// How many bytes that a client reads from the table count as one read ([`Limit::Read`]); fewer do
-/// not count.
+/// The number of bytes read from the table by a client that count as one read ([`Limit::Read`]);
+/// smaller reads do not count.
 pub const BYTES_PER_READ: usize = 16 * 1024;

@@ -10,14 +10,14 @@ impl Limit {
     }
 
     /// Whether requests are counted in the table. Reads, and requests whose project might not
-    /// exist, are counted in the process's memory.
+    /// exist, are counted in the memory of the process.
     pub fn is_in_table(self) -> bool {
         !matches!(self, Self::Unproved | Self::Read)
     }
 
-    /// The rules that count a request before its operation runs; `is_client` is false for servers
-    /// and administrators. All other rules apply once their subject is known, mostly in the
-    /// operation itself, and so do these rules in operations that require no access.
+    /// The rules by which a request is counted before its operation runs; `is_client` is false for
+    /// servers and administrators. All other rules apply once their subject is known, mostly in the
+    /// operation itself. In operations that do not require access, these rules apply there too.
     pub const fn early_rules(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, SubjectKind::Address), (Rule::SignUpNetwork, SubjectKind::Network)],
@@ -80,9 +80,10 @@ impl Limit {
 }
 
 impl Rule {
-    /// Whether each process counts in its memory first, and adds to the count in the table ten
-    /// requests at a time. These rules apply to every write by a client, and thus rarely need an
-    /// additional call to the table. Each process may permit up to ten requests beyond the quota.
+    /// Whether each process first counts requests in its memory and adds them to the count in the
+    /// table ten at a time. These rules apply to frequent requests, such as every write by a
+    /// client, and counting in memory saves most of the additional calls to the table. Each process
+    /// may permit up to ten requests beyond the quota.
     pub const fn is_batched(self) -> bool {
         matches!(
             self,
@@ -112,12 +113,12 @@ pub enum SubjectKind {
     Address,
     /// The network of the IP address: IPv4 /24 or IPv6 /48.
     Network,
-    /// The whole project: all its requests count together.
+    /// The entire project: all requests of a project count together.
     Project,
     /// The secret API key in the request, which belongs to a user or team. Requests without a key,
     /// or with a public key, are not counted.
     ApiKey,
-    /// The user of a client's access token. A request without one is not counted.
+    /// The user of a client's access token. Requests without an access token are not counted.
     User,
     /// The session of a client's access token; without a token, the IP address.
     Session,

@@ -1,4 +1,4 @@
-//! Rates: a quota per window of time.
+//! A rate: a quota per window of time.
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -3,12 +3,12 @@
 use crate::limit::family::Limit;
 use crate::limit::rate::Rate;
 
-/// Defines the rules from one row each: the variant, its name in metrics and counters, the limit
-/// that it belongs to, its standard rate (a number of requests in a number of seconds), and a
-/// summary of what it counts, for operators. Details that matter only to the code are comments.
+/// Defines the rules, one row each: the variant, its name in metrics and counters, its limit, its
+/// standard rate (a number of requests in a number of seconds), and a summary of what it counts,
+/// for operators. Comments contain the details that matter only to the code.
 macro_rules! rules {
     ($($variant:ident = $name:literal, $limit:ident, $quota:literal in $seconds:literal, $summary:literal;)+) => {
-        /// One rule of the deployment's limits.
+        /// A rule by which a deployment counts requests.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Rule {
             $(#[doc = $summary] $variant,)+
@@ -46,7 +46,7 @@ rules! {
     SignInFailures = "sign-in-failures", SignIn, 10 in 600, "Wrong passwords and wrong second factors for an account";
     SendCode = "send-code", SendCode, 30 in 600, "Emails with a code requested from an IP address";
     SendCodeNetwork = "send-code-network", SendCode, 120 in 600, "Emails with a code requested from a network (IPv4 /24, IPv6 /48), including by sign-ups";
-    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails that clients cause to unverified recipients at one domain, other than a mail provider's";
+    SendCodeDomain = "send-code-domain", SendCode, 200 in 3600, "Emails caused by clients to unverified recipients at one domain; domains of mail providers are not counted";
     SendCodeRecipient = "send-code-recipient", SendCode, 5 in 600, "Emails with a code to one recipient, requested by clients";
     SendCodeRecipientServer = "send-code-recipient-server", SendCode, 30 in 600, "Emails with a code, invitations and test emails to one recipient, requested by servers";
     SendCodeCaller = "send-code-caller", SendCode, 30 in 600, "Emails with a code requested by a user";
@@ -64,21 +64,21 @@ rules! {
     TokenAddress = "token-address", Token, 6000 in 600, "Token requests and polls from an IP address";
     TokenNetwork = "token-network", Token, 24_000 in 600, "Token requests and polls from a network (IPv4 /24, IPv6 /48)";
     TokenUnknown = "token-unknown", Token, 300 in 600, "Unknown refresh tokens, authorization codes and polling codes from an IP address";
-    // Requests that have proved the client's secret; the address of a server says nothing about
-    // its users.
+    // Requests that have proved the client's secret, because the IP address of a server does not
+    // say anything about its users.
     TokenClient = "token-client", Token, 1_200_000 in 600, "Token requests of one confidential OAuth client";
-    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Other requests of one confidential OAuth client";
+    OauthClientOther = "oauth-client-other", OauthClient, 1_200_000 in 600, "Requests of one confidential OAuth client, except token requests";
     OauthClientAddress = "oauth-client-address", OauthClient, 1200 in 600, "Authorization requests of OAuth clients from an IP address";
     OauthClientNetwork = "oauth-client-network", OauthClient, 9600 in 600, "Authorization requests of OAuth clients from a network (IPv4 /24, IPv6 /48)";
     CliPoll = "poll", Poll, 600 in 600, "Polls for one sign-in to a command-line tool or device";
     Authorize = "authorize", Authorize, 60 in 600, "OAuth flows started from an IP address";
     AuthorizeNetwork = "authorize-network", Authorize, 480 in 600, "OAuth flows started from a network (IPv4 /24, IPv6 /48)";
     Challenge = "challenge", Challenge, 60 in 600, "Proof-of-work challenges requested from an IP address";
-    // The rate above which an IP address is suspicious (`crate::bot_challenge::rate`).
+    // The rate above which an IP address is suspicious (see `crate::bot_challenge::rate`).
     ChallengeUsualAddress = "challenge-usual-address", Challenge, 40 in 3600, "Sign-ups, emails with a code and OAuth flows from an IP address before it counts as suspicious";
     ChallengeUsualNetwork = "challenge-usual-network", Challenge, 80 in 3600, "Sign-ups, emails with a code and OAuth flows from a network before it counts as suspicious";
-    // This rule and the next one: if it is off, all suspicious requests are refused while the
-    // challenge cannot be loaded or checked.
+    // If this rule or the next one is off, all suspicious requests are refused while the challenge
+    // cannot be loaded or checked.
     ChallengeUnavailableNetwork = "challenge-unavailable-network", Challenge, 3 in 3600, "Suspicious requests permitted from a network while challenges are unavailable";
     ChallengeUnavailableProject = "challenge-unavailable-project", Challenge, 10 in 3600, "Suspicious requests permitted in a project while challenges are unavailable";
     ApiKey = "api-key", ApiKey, 600 in 60, "Checks of one secret API key of a user or team";
@@ -93,10 +93,10 @@ rules! {
     SecureAccountNetwork = "secure-account-network", SecureAccount, 2400 in 600, "Sign-outs, password changes and other requests that secure an account, from a network (IPv4 /24, IPv6 /48), in all sessions";
     // Writes by a user, or from the IP address of a client without a user, if no other rule counts
     // them.
-    Write = "write", Write, 300 in 60, "Other writes by a user";
-    WriteAddress = "write-address", Write, 600 in 60, "Other writes by users from an IP address; each 4 KB of a body counts once more";
-    WriteNetwork = "write-network", Write, 1200 in 60, "Other writes by users from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
-    WriteServer = "write-server", Write, 3000 in 60, "Other writes with a server or admin key; previews of emails count, too";
+    Write = "write", Write, 300 in 60, "Writes by a user that no other rule counts";
+    WriteAddress = "write-address", Write, 600 in 60, "Writes by users that no other rule counts, from an IP address; each 4 KB of a body counts once more";
+    WriteNetwork = "write-network", Write, 1200 in 60, "Writes by users that no other rule counts, from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more";
+    WriteServer = "write-server", Write, 3000 in 60, "Writes with a server or admin key that no other rule counts, and previews of emails";
     Picture = "picture", Picture, 10 in 600, "Pictures that a user uploads with client access";
     PictureAddress = "picture-address", Picture, 30 in 600, "Pictures uploaded with client access from an IP address";
     PictureNetwork = "picture-network", Picture, 120 in 600, "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)";
@@ -104,9 +104,9 @@ rules! {
     Read = "read", Read, 2400 in 600, "Reads by a client in a session, in units of 16 KB; smaller reads do not count";
     ReadAddress = "read-address", Read, 4800 in 600, "Reads by clients from an IP address, in units of 16 KB; smaller reads do not count";
     ReadNetwork = "read-network", Read, 19_200 in 600, "Reads by clients from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count";
-    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one more tells the recipient that others were left out";
-    // From an IP address: wrong keys; unknown projects, flows and links; reads without a session of
-    // anything that does not exist; reports of exposed API keys; and checks of versions.
+    Notice = "notice", Notice, 60 in 3600, "Notices to a mailbox at a verified address; one additional notice says that later ones are left out";
+    // Counted by IP address: wrong keys; unknown projects, flows and links; reads without a session
+    // of anything that does not exist; reports of exposed API keys; and checks of versions.
     Unproved = "unproved", Unproved, 120 in 600, "Wrong keys, unknown projects, reads of unknown ids without a session, and checks of versions, from an IP address";
     UnprovedNetwork = "unproved-network", Unproved, 1200 in 600, "Wrong keys, unknown projects and tokens, reads of unknown ids without a session, and checks of versions, from a network (IPv4 /24, IPv6 /48)";
 }

@@ -7,7 +7,8 @@ use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::id::{SessionId, UserId};
 
-/// Who or what is counted. Email addresses and secrets are stored as digests only.
+/// The person or thing whose requests are counted. Email addresses and secrets are stored only as
+/// digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject(pub(crate) String);
 
@@ -45,7 +46,7 @@ impl Subject {
         }
     }
 
-    /// The subject displayed as `text`.
+    /// The subject with the text `text`.
     pub fn named(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -70,7 +71,8 @@ impl Subject {
         Self(id.to_string())
     }
 
-    /// A key, token, code or link. All requests with it count together.
+    /// A key, token, code or link. All requests with the same key, token, code or link count
+    /// together.
     pub fn secret(secret: &SecretString) -> Self {
         Self::digest(&Digest::of(secret.expose_secret()))
     }
@@ -80,8 +82,8 @@ impl Subject {
         Self(digest.to_string())
     }
 
-    /// Guesses at a secret of a known user: the current password, in a password change or a
-    /// reauthentication, or a code of the second factor. Unlike a digest, the subject contains a
+    /// Guesses at a secret of a known user: either the current password, in a password change or a
+    /// reauthentication, or a code of the second factor. Unlike a digest, this subject contains a
     /// colon, so it cannot collide with the subject of an email address.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))

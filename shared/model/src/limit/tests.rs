@@ -43,7 +43,7 @@ fn the_previous_window_counts_in_proportion() {
     assert_eq!(quotas(0), [10; 7]);
     assert_eq!(quotas(10), [1, 1, 2, 2, 6, 6, 10]);
     assert_eq!(quotas(1), [10; 7]);
-    // The quota was lowered after the previous window.
+    // The quota has been lowered since the previous window.
     assert_eq!(quotas(1000)[0], 0);
 }
 

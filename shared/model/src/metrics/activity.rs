@@ -1,11 +1,12 @@
-//! On which days (UTC) users and teams are active. Each user or team is counted once per active
-//! day; only an anonymous user who signs up is counted again, as a new user. A day's counts are
-//! kept by gap: the number of days since the previous active day of the same user or team.
+//! The days (UTC) on which users and teams are active. Each user or team is counted once per active
+//! day. An exception is an anonymous user who signs up, who is counted again as a new user. A day's
+//! counts are grouped by gap: the number of days since the previous active day of the same user or
+//! team.
 //!
 //! These counts are enough to compute how many different users or teams of a [`Kind`] were active
-//! in a window of at most [`WINDOW`] days. Only on a user's first active day in the window does the
-//! gap reach back beyond the window, unless it is the day of the sign-up ([`Gap::New`]). So
-//! [`distinct`] adds up the counts with such gaps.
+//! in a window of at most [`WINDOW`] days. The gap extends to a day before the window only on the
+//! user's first active day in the window, unless the user signed up on that day ([`Gap::New`]). So
+//! [`distinct`] sums up the counts with such gaps, and the counts of [`Gap::New`].
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ pub const WINDOW: i64 = 30;
 /// A day, counted from the Unix epoch.
 pub type Day = i64;
 
-/// The day of a time.
+/// The day that contains a time.
 pub fn day(time: Timestamp) -> Day {
     time.as_second().div_euclid(SECONDS)
 }
@@ -29,7 +30,7 @@ pub fn midnight(day: Day) -> Timestamp {
     Timestamp::from_second(day * SECONDS).unwrap_or(Timestamp::MAX)
 }
 
-/// Who or what is active.
+/// Who is active: users or teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A user who has signed up.
@@ -51,7 +52,7 @@ pub enum Gap {
 
 impl Gap {
     /// The gap on `today` of a user who signed up, or a team that was created, on `since`. `last`
-    /// is the previous active day; `None` if unknown.
+    /// is the previous active day, or `None` if it is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;
@@ -64,14 +65,14 @@ impl Gap {
 /// The activities of a day, by kind and gap.
 pub type Counts = BTreeMap<(Kind, Gap), u64>;
 
-/// The active users, or teams, of a day.
+/// The active users, or the active teams, of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Split {
     /// Users who signed up, or teams that were created, on this day.
     pub new: u64,
-    /// Those also active on the day before.
+    /// Users or teams that were also active on the day before.
     pub retained: u64,
-    /// Those who were last active earlier.
+    /// Users or teams that were last active on an earlier day.
     pub reactivated: u64,
 }
 
@@ -89,15 +90,14 @@ impl Split {
         split
     }
 
-    /// All active users or teams.
+    /// The number of all active users or teams.
     pub fn total(&self) -> u64 {
         self.new + self.retained + self.reactivated
     }
 }
 
 /// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
-/// with `today`. An anonymous user who signs up after being active counts once as each of the two
-/// kinds.
+/// with `today`. An anonymous user who signs up after being active counts twice, once as each kind.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// The counts of users who signed up on day 0 and were active on these days.
+    /// The counts of users who signed up on day 0 and were active on the days given.
     fn counted(users: &[BTreeSet<Day>]) -> BTreeMap<Day, Counts> {
         let mut days: BTreeMap<Day, Counts> = BTreeMap::new();
         for active in users {

@@ -1,5 +1,5 @@
-//! The figures about a project that administrators see: how many users and teams there are
-//! ([`tally`]), and how many are active on each day ([`activity`]).
+//! Figures about a project for administrators: how many users and teams there are ([`tally`]), and
+//! how many are active on each day ([`activity`]).
 
 pub mod activity;
 pub mod tally;

@@ -1,6 +1,6 @@
-//! The effect of a change on the totals of a project: the number of teams, and of users, in total
-//! and by country and sign-in method. The change's entry in the audit trail contains the tally, and
-//! the worker that links the entry into the trail's chain adds it to the totals.
+//! The effect of a change on a project's totals: the number of teams, and the number of users in
+//! total, by country and by sign-in method. The change's entry in the audit trail contains the
+//! tally. The worker that links the entry into the trail's chain adds the tally to the totals.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub const ANONYMOUS_COUNTRY: &str = "a.";
 /// provider's id.
 pub const METHOD: &str = "m.";
 
-/// Differences, or the totals themselves, by the name of the total; zeros are absent.
+/// Differences, or the totals themselves, by the name of the total; totals of zero are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
@@ -49,7 +49,7 @@ impl Tally {
         tally
     }
 
-    /// The effect of a change to a user; `None` if the user does not exist.
+    /// The effect of a change to a user; `None` stands for a user who does not exist.
     pub fn change(before: Option<&User>, after: Option<&User>) -> Self {
         let mut tally = after.map(Self::of).unwrap_or_default();
         tally.merge(&before.map(Self::of).unwrap_or_default(), -1);
@@ -63,7 +63,7 @@ impl Tally {
         tally
     }
 
-    /// Adds another tally `times` times.
+    /// Adds another tally, multiplied by `times`.
     pub fn merge(&mut self, other: &Self, times: i64) {
         for (name, by) in &other.0 {
             self.add(name, by * times);
@@ -89,7 +89,7 @@ impl Tally {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// All differences or totals other than zero.
+    /// All differences or totals that are not zero.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
         self.0.iter().map(|(name, by)| (name.as_str(), *by))
     }
@@ -106,8 +106,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The sign-in methods counted for a user: password, emailed codes, passkeys, and, once each, the
-/// providers with an account that the user can sign in with.
+/// The sign-in methods counted for a user: password, emailed codes, passkeys and each provider with
+/// an account that the user can sign in with.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);

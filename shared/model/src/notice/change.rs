@@ -1,4 +1,4 @@
-//! The changes reported in notices: to how a user signs in, and to the user's API keys.
+//! The changes that notices report: to how a user signs in, and to the user's API keys.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::user::{Channel, User};
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, the number of remaining recovery codes, or the last four
+    /// The address, the provider's id, the number of remaining recovery codes, the last four
     /// characters of the API key, or the name of the OAuth client; absent for other kinds.
     pub detail: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Change {
     }
 
     /// The replay of a refresh token of the OAuth client with this name, which administrators
-    /// choose.
+    /// chose.
     pub fn from_replayed_token(client: &str) -> Self {
         Self::about(Kind::ClientTokenReplayed, client)
     }
@@ -72,8 +72,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     });
     changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
-    // A provider account that only supplied tokens so far counts as newly linked once it permits
-    // sign-in; one that no longer permits sign-in counts as unlinked.
+    // A provider account that has only supplied tokens so far counts as newly linked once it
+    // permits sign-in. A provider account that no longer permits sign-in counts as unlinked.
     let has = |user: &User, account: &ProviderAccount| {
         user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
     };
@@ -86,8 +86,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// API keys that were created, or revoked because they were found in public. Other revocations are
-/// not reported.
+/// API keys that were created, or revoked because they were found in public. Revocations for other
+/// reasons are not reported.
 fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
         None => Some(Kind::ApiKeyCreated),
@@ -97,7 +97,7 @@ fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
-/// The changes to the passkeys, without their names, for the reason given at
+/// The changes to the passkeys, without the passkeys' names, for the reason given at
 /// `authenticator_change`.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
@@ -112,7 +112,7 @@ fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> 
     added.chain(removed).chain(suspected.map(|_| Change::of(Kind::PasskeyCloneSuspected)))
 }
 
-/// A change to the authenticator apps. If one app replaces another, only the new one is reported.
+/// A change to the authenticator apps. If one app replaces another, only the new app is reported.
 /// The name of the app is omitted, because an intruder could use it to put misleading text into the
 /// email.
 fn authenticator_change(before: &User, after: &User) -> Option<Change> {
@@ -125,14 +125,14 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
-/// A change to the recovery codes; `None` also if they were removed. They are removed only together
-/// with the authenticator apps, which `authenticator_change` reports, or through a "This wasn't me"
-/// link.
+/// A change to the recovery codes; `None` also if the codes were removed. Recovery codes are
+/// removed only together with the authenticator apps, which `authenticator_change` reports, or
+/// through a "This wasn't me" link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {
         Some(old) if old == new => None,
-        // A new set is complete, so if there are fewer codes, one was used.
+        // A new set is complete, so a set with fewer codes means that a code was used.
         Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
         _ => Some(Change::of(Kind::RecoveryCodesCreated)),
     }

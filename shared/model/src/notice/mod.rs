@@ -1,41 +1,42 @@
 //! Change notices: which changes are reported, which earlier addresses are notified, and what the
 //! "This wasn't me" link undoes.
 //!
-//! Whoever made a change may control the session and a newly added address. So notices go to the
-//! addresses from before the change, and the link can restore a [`Snapshot`] of the account from
-//! that time. The link must not become a weapon: once an intruder's address is verified, it
-//! receives notices too. These rules decide who may undo what:
+//! The person behind a change may control the session and a newly added address. So notices go to
+//! the addresses from before the change, and the link can restore a [`Snapshot`] of the account
+//! from that time. Intruders must not be able to misuse the link, because they receive notices too
+//! once their address is verified. These rules decide who can undo which changes:
 //!
 //! 1. **Seniority.** A link that restores the account goes only to the address verified first in
-//!    the account (and to any others verified at the same time; if no address is verified, to the
-//!    only recipient). The others get a link that locks intruders out: it ends sessions and codes
-//!    and removes the password and the recovery codes. That link works only while its address is
-//!    still verified in the account: whoever reads that address's emails could reset the password
-//!    anyway. So an intruder whose address has been removed cannot return through an earlier
-//!    notice.
+//!    the account and to any others verified at the same time. If no address is verified, such a
+//!    link goes to the only recipient. All other recipients get a link that locks intruders out: it
+//!    ends sessions and codes, and removes the password and the recovery codes. This second kind of
+//!    link works only while the address to which it was sent is still verified in the account.
+//!    Anyone who reads the emails to a verified address could reset the password anyway. So an
+//!    intruder whose address has been removed cannot return through an earlier notice.
 //! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
-//!    that restores the account invalidates the links of its own notice and all later ones. Earlier
-//!    links still work, because they restore an earlier state. So nothing that an intruder does
-//!    after the first change can invalidate the first notice.
+//!    that restores the account invalidates the links of its notice and of all later notices. The
+//!    links of earlier notices still work, because they restore an earlier state. So an intruder
+//!    cannot invalidate the first notice by anything done after the first change.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links become invalid. A password
-//!    reset through an already verified address invalidates no links; otherwise, an intruder could
-//!    use it to invalidate the owner's links.
+//!    reset through an address that is already verified does not invalidate links; otherwise, an
+//!    intruder could invalidate the owner's links with a reset.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change. The one exception is
-//!    the address that the link was sent to, if the other account never verified it. So nobody can
-//!    remove an address and block its return by signing up with it. Such an address is restored as
-//!    unverified, because the other account's user may read its emails.
+//!    the address to which the link was sent, if the other account never verified that address. So
+//!    nobody can remove an address and prevent its return by signing up with the address. The
+//!    address is then restored as unverified, because the other account's user may be the one who
+//!    reads the emails to the address.
 //! 5. **Released by its recipient.** An address that its recipient removed from the account is
 //!    restored only by a link sent to that address.
 //!
-//! The password and the recovery codes are always removed, because whoever made the change may
+//! The password and the recovery codes are always removed, because the person behind the change may
 //! know them. The owner can then set a new password through an emailed reset.
 //!
 //! Notices are limited per account and kind of change: the first few in an hour are sent
-//! immediately, and one more at the end of that hour covers all others. The link in that last
-//! notice restores the state before the first change it covers. So a flood of one kind of change
-//! can hide neither another kind nor a later change of the same kind.
+//! immediately, and one more at the end of that hour covers all later changes. The link in this
+//! final notice restores the state before the first change that the notice covers. So a flood of
+//! one kind of change cannot hide another kind or a later change of the same kind.
 
 pub mod change;
 #[cfg(test)]
@@ -65,26 +66,26 @@ pub const MAX_RECIPIENTS: usize = 10;
 pub struct Recipient {
     /// The address.
     pub email: Email,
-    /// Whether the link in the notice restores the account; otherwise, it only locks intruders out.
+    /// Whether the link in the notice restores the account; otherwise, the link only locks
+    /// intruders out.
     pub may_undo: bool,
 }
 
-/// The effect of a "This wasn't me" link: restoring the account, or only locking intruders out.
+/// What a "This wasn't me" link does: restore the account, or only lock intruders out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotMe {
     /// The address that the notice was sent to.
     pub email: Email,
-    /// The number of the notice; in an email about a new sign-in, the number of the next notice. A
-    /// link that restores the account undoes the changes of the notice with this number and all
-    /// later ones.
+    /// The number of the notice or, in an email about a new sign-in, the number of the next notice.
+    /// A link that restores the account undoes the changes of this notice and of all later ones.
     pub since: u64,
-    /// The state to restore; if absent, the link only ends the sessions and codes and removes the
+    /// The state to restore; if absent, the link only ends sessions and codes, and removes the
     /// password and the recovery codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Snapshot>,
 }
 
-/// How a user signed in, and which API keys the user had, before a change or at the time of a
+/// The ways in which a user signed in, and the user's API keys, before a change or at the time of a
 /// reported sign-in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -101,7 +102,7 @@ pub struct Snapshot {
     otp_refused: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     joined: Vec<JoinedAddress>,
-    /// The API keys that the user had; keys created since are removed by the link.
+    /// The user's API keys at the time; the link removes keys created since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     api_keys: Vec<OwnedKeyId>,
 }
@@ -124,9 +125,10 @@ pub struct LostCredentials {
 pub struct Refusal;
 
 impl Snapshot {
-    /// The snapshot without the addresses that the change made usable: those neither verified nor
-    /// for signing in before it, and at least one of the two in `after`. They count as part of the
-    /// change, no matter when they were added.
+    /// The snapshot without the addresses that the change made usable. Such addresses were neither
+    /// verified nor usable for signing in before the change, and are at least one of the two in
+    /// `after`. The addresses that are left out count as part of the change, no matter when they
+    /// were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
         self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
@@ -142,8 +144,8 @@ impl Snapshot {
 impl User {
     /// The recipients of a notice about a change to this user or about a new sign-in: at most
     /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
-    /// the primary one. Only one is notified, because an unverified address may belong to a
-    /// stranger.
+    /// the primary one. Only one unverified address is notified, because an unverified address may
+    /// belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -156,14 +158,14 @@ impl User {
         verified.into_iter().take(MAX_RECIPIENTS).map(recipient).collect()
     }
 
-    /// Records which addresses became verified since `before`; they are junior to those verified
-    /// already. The account's first address is not recorded, just like one verified from the start:
-    /// it remains the most senior, no matter when it is verified. Forgets addresses that are no
-    /// longer verified.
+    /// Records which addresses became verified since `before`; these addresses are junior to
+    /// addresses that were verified before. The account's first address is not recorded, nor is an
+    /// address verified from the start: the first address remains the most senior, no matter when
+    /// it is verified. Addresses that are no longer verified are forgotten.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        // New addresses get a later time than all addresses verified before, even if the clock has
-        // been set back.
+        // New addresses get a later time than all addresses verified before them, even if the clock
+        // has been set back.
         let latest = before
             .channels
             .iter()
@@ -186,8 +188,8 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// How the user currently signs in. Recovery codes are left out and never restored: whoever
-    /// made the change may know them.
+    /// How the user currently signs in. Recovery codes are left out and never restored, because the
+    /// person behind the change may know them.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             channels: self.channels.clone(),
@@ -202,8 +204,8 @@ impl User {
     }
 
     /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
-    /// with the credentials in `taken`. A link without a snapshot restores nothing: it only locks
-    /// intruders out.
+    /// with the credentials in `taken`. A link without a snapshot does not restore anything, and
+    /// only locks intruders out.
     pub fn undo(&mut self, link: &NotMe, taken: &LostCredentials) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -221,8 +223,8 @@ impl User {
     }
 
     /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
-    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
-    /// restoring together would exceed the maximum size of a transaction.
+    /// that `link` refers to, and locks intruders out, but does not restore anything. Used if
+    /// removing and restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Refusal> {
         if self.notices.is_undone(link.since) {
             return Err(Refusal);
@@ -275,7 +277,7 @@ impl User {
             restored
         });
         self.channels = restored.collect();
-        // The codes already used with an authenticator app stay used.
+        // Codes that were already used with an authenticator app remain used.
         let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {
@@ -293,15 +295,17 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// The passkeys from before a change. Passkeys that the user still has keep their current
-    /// state, so that signature counters received since are not accepted again.
+    /// The passkeys of the user before a change. Passkeys that the user still has keep their
+    /// current state, so that signature counters that were received since the change are not
+    /// accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &LostCredentials) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Gives up this account's claim to an address that was never proved in it, in favor of the
-    /// person who receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address whose ownership was never proved in the account,
+    /// in favor of the person who receives emails at that address. Returns whether the account had
+    /// such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

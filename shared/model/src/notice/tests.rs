@@ -59,8 +59,8 @@ fn the_address_verified_first_may_undo_at_any_position() {
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
     user.channels.reverse();
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
-    // Data from earlier versions does not record which address was verified first, so all have
-    // equal rank.
+    // Data from earlier versions does not record which address was verified first, so all addresses
+    // rank equally.
     let mut old = ada();
     old.channels.push(channel("work@example.com", true));
     assert!(old.told().iter().all(|recipient| recipient.may_undo));
@@ -158,7 +158,7 @@ fn links_to_later_addresses_restore_nothing_and_end_with_the_address() {
     assert!(links[0].before.is_some() && links[1].before.is_none());
     told_change(&mut user, 2);
     let mut inside = user.clone();
-    assert_eq!(inside.undo(&links[1], &LostCredentials::default()), Ok(()), "an address may lock the account while it is verified in it");
+    assert_eq!(inside.undo(&links[1], &LostCredentials::default()), Ok(()), "an address can lock the account while verified");
     assert_eq!(inside.channels, user.channels);
     let mut removed = user.clone();
     removed.channels.pop();

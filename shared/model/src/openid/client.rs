@@ -1,4 +1,4 @@
-//! Clients: the applications that a project's users can sign in to.
+//! OAuth clients: the applications that a project's users can sign in to.
 
 use crypto::digest::Digest;
 use deserr::Deserr;
@@ -17,9 +17,9 @@ use crate::session::scope::Scopes;
 
 /// The maximum number of clients of a project.
 pub const MAX_CLIENTS: usize = 1000;
-/// The longest overlap of a client's old and new secret: a week.
+/// The maximum time for which a client's old secret stays valid along with the new one: a week.
 pub const MAX_SECRET_OVERLAP: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// What a secret begins with, so that scanners of source code recognize it.
+/// The prefix of a secret, by which scanners of source code recognize secrets.
 const SECRET_PREFIX: &str = "ocs_";
 
 /// Whether a client can keep a secret (RFC 6749 §2.1).
@@ -29,7 +29,7 @@ const SECRET_PREFIX: &str = "ocs_";
 pub enum ClientType {
     /// An app that runs on the user's device or in a browser, without a secret.
     Public,
-    /// An app with a backend, which authenticates with its secret, in the header or in the body.
+    /// An app with a backend, which authenticates with its secret in the header or in the body.
     Confidential,
 }
 
@@ -70,33 +70,34 @@ pub struct OauthClient {
     pub tos_uri: Option<String>,
     /// Whether the client can keep a secret.
     pub client_type: ClientType,
-    /// Whether the client belongs to the project itself, so that its users need not consent.
+    /// Whether the client belongs to the project itself; if so, the client's users need not
+    /// consent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_first_party: bool,
-    /// Whether the client may leave PKCE out if it sends a `nonce`.
+    /// Whether the client may omit PKCE if it sends a `nonce`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pkce_optional: bool,
     /// Where users may return.
     pub redirect_uris: Vec<String>,
-    /// Where users may go after they have signed out.
+    /// Where users may go after signing out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub post_logout_redirect_uris: Vec<String>,
-    /// The scopes that the client may ask for.
+    /// The scopes that the client may request.
     pub scopes: Scopes,
-    /// How ID tokens and access tokens of the client are signed.
+    /// The algorithm that signs the client's ID tokens and access tokens.
     #[serde(default, skip_serializing_if = "TokenAlgorithm::is_default")]
     pub signing_algorithm: TokenAlgorithm,
-    /// How long access tokens are valid, in seconds; absent for the deployment's usual time.
+    /// How long access tokens are valid, in seconds; absent for the deployment's default.
     pub access_token_seconds: Option<u32>,
-    /// How long a session of the client lasts, in seconds; absent for the project's usual time.
+    /// How long a session of the client lasts, in seconds; absent for the project's default.
     pub session_seconds: Option<u32>,
     /// Who may sign in.
     #[serde(default, skip_serializing_if = "Eligibility::is_everyone")]
     pub admitted: Eligibility,
-    /// The secrets, newest first; none for a public client.
+    /// The secrets, newest first; empty for a public client.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<ClientSecret>,
-    /// Whether the client is switched off: nobody can sign in, and its tokens no longer work.
+    /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_disabled: bool,
     /// When the client was created.
@@ -113,12 +114,12 @@ pub struct ClientSecret {
     pub digest: Digest,
     /// The last four characters, which help people recognize the secret.
     pub last_four: String,
-    /// When a replaced secret stops working; absent for the current one.
+    /// When a replaced secret stops working; absent for the current secret.
     pub expires_at: Option<Timestamp>,
 }
 
 impl ClientSecret {
-    /// A new secret, and its text.
+    /// A new secret and its text.
     pub fn draw(entropy: &Entropy) -> (Self, SecretString) {
         let text = format!("{SECRET_PREFIX}{}", entropy.code().expose_secret());
         let last_four = text[text.len() - 4..].to_owned();
@@ -127,8 +128,8 @@ impl ClientSecret {
 }
 
 impl OauthClient {
-    /// Whether this is one of the client's secrets. The time does not depend on which one, or on
-    /// how much of it is right.
+    /// Whether `secret` is one of the client's valid secrets. The duration does not depend on which
+    /// secret matches, or on how many characters of `secret` are right.
     pub fn has_secret(&self, secret: &SecretString, now: Timestamp) -> bool {
         let digest = Digest::of(secret.expose_secret());
         let found = self.secrets.iter().fold(Choice::from(0), |found, known| {
@@ -138,7 +139,8 @@ impl OauthClient {
         found.into()
     }
 
-    /// Replaces the secret. The current one works for another `overlap`; an earlier one ends.
+    /// Replaces the secret. The current secret remains valid for `overlap`; earlier secrets become
+    /// invalid immediately.
     pub fn rotate(&mut self, secret: ClientSecret, overlap: SignedDuration, now: Timestamp) {
         let end = after(now, overlap);
         let kept = self.secrets.drain(..).find(|old| old.expires_at.is_none()).map(|old| ClientSecret { expires_at: Some(end), ..old });
@@ -151,12 +153,12 @@ impl OauthClient {
         self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
     }
 
-    /// Whether the client may send users to this URI after they have signed out.
+    /// Whether the client may send users to this URI after signing them out.
     pub fn may_leave_to(&self, uri: &str) -> bool {
         self.post_logout_redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
     }
 
-    /// Whether the client has to prove a secret.
+    /// Whether the client has to authenticate with a secret.
     pub fn is_confidential(&self) -> bool {
         self.client_type == ClientType::Confidential
     }
@@ -167,7 +169,7 @@ pub(super) mod tests {
     use super::*;
     use uuid::Uuid;
 
-    /// A web app of somebody else.
+    /// A web app that does not belong to the project.
     pub(crate) fn client() -> OauthClient {
         OauthClient {
             id: OauthClientId::from(Uuid::from_u128(7)),

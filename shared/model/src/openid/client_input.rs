@@ -1,4 +1,4 @@
-//! Clients in requests and responses.
+//! OAuth clients in requests and responses.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -22,16 +22,16 @@ use crate::text::line;
 
 /// Permitted lengths of a name, in characters.
 const NAME: RangeInclusive<usize> = 1..=100;
-/// The maximum number of redirect URIs of either kind.
+/// The maximum number of redirect URIs, and of URIs to return to after signing out.
 const MAX_URIS: usize = 50;
 /// The maximum number of teams whose members may sign in.
 const MAX_TEAMS: usize = 20;
-/// The permitted lives of access tokens, in seconds.
+/// The permitted lifetimes of access tokens, in seconds.
 const ACCESS_TOKEN_SECONDS: RangeInclusive<u32> = 60..=86_400;
-/// The permitted lives of sessions, in seconds: up to 367 days.
+/// The permitted lifetimes of sessions, in seconds: up to 367 days.
 const SESSION_SECONDS: RangeInclusive<u32> = 300..=367 * 86_400;
 
-/// A new client, or a change to one: absent fields keep their values.
+/// The body that creates or changes a client; in a change, absent fields keep their values.
 #[wire::optional]
 #[derive(Debug, Clone, Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -43,39 +43,40 @@ pub struct ClientInput {
     pub client_type: Option<ClientType>,
     /// An https URL, shown to users.
     pub logo_url: Change<String>,
-    /// The page about the client, an https URL.
+    /// An https URL of a page about the client.
     pub client_uri: Change<String>,
-    /// The client's privacy policy, an https URL.
+    /// An https URL of the client's privacy policy.
     pub policy_uri: Change<String>,
-    /// The client's terms of service, an https URL.
+    /// An https URL of the client's terms of service.
     pub tos_uri: Change<String>,
-    /// Whether the client belongs to the project itself. Its users need not consent, and its access
-    /// tokens are accepted by the API. Default: `false`.
+    /// Whether the client belongs to the project itself. The users of such a client need not
+    /// consent, and the API accepts the client's access tokens. Default: `false`.
     pub is_first_party: Option<bool>,
-    /// Whether a confidential client may leave PKCE out if it sends a `nonce`. Without PKCE,
-    /// whoever steals a code can have it redeemed by the client. Default: `false`.
+    /// Whether a confidential client may omit PKCE if it sends a `nonce`. Without PKCE, anyone who
+    /// steals a code can have the client redeem the code. Default: `false`.
     pub pkce_optional: Option<bool>,
     /// Where users may return: at most 50 https URLs, http URLs of localhost, or URIs with a
-    /// private scheme such as `com.example.app:/callback`. They are compared character by
+    /// private scheme such as `com.example.app:/callback`. The URIs are compared character by
     /// character, except for the port of localhost.
     pub redirect_uris: Option<Vec<String>>,
-    /// Where users may go after they have signed out; as `redirect_uris`.
+    /// Where users may go after signing out; the same rules apply as for `redirect_uris`.
     pub post_logout_redirect_uris: Option<Vec<String>>,
-    /// The scopes that the client may ask for. Default: all that a project has.
+    /// The scopes that the client may request. Default: all scopes of the project.
     pub scopes: Option<Scopes>,
-    /// How the client's tokens are signed. `RS256` requires an RSA key of the project. Default:
-    /// `ES256`.
+    /// The algorithm that signs the client's tokens. `RS256` requires an RSA key of the project.
+    /// Default: `ES256`.
     pub signing_algorithm: Option<TokenAlgorithm>,
-    /// How long access tokens are valid: 60 to 86,400 seconds. `null` for the usual time.
+    /// How long access tokens are valid: 60 to 86,400 seconds. `null` for the deployment's default.
     pub access_token_seconds: Change<u32>,
     /// How long a session of the client lasts: 300 to 31,708,800 seconds (367 days). `null` for the
-    /// project's usual time.
+    /// project's default.
     pub session_seconds: Change<u32>,
-    /// Only members of at least one of these teams may sign in: at most 20. `null` for every user.
+    /// Only members of at least one of these teams may sign in. At most 20 teams; `null` for every
+    /// user.
     pub allowed_team_ids: Change<Vec<TeamId>>,
     /// Only users who have this permission in the project may sign in. `null` for every user.
     pub allowed_permission_id: Change<PermissionId>,
-    /// Whether the client is switched off: nobody can sign in, and its tokens no longer work.
+    /// Whether the client is disabled: nobody can sign in to it, and its tokens are invalid.
     /// Default: `false`.
     pub is_disabled: Option<bool>,
 }
@@ -120,12 +121,12 @@ fn seconds(field: &str, given: Change<u32>, range: &RangeInclusive<u32>, seconds
 }
 
 impl ClientInput {
-    /// Whether the client's tokens would be signed with RS256 from now on.
+    /// Whether the request asks for RS256 as the algorithm of the client's tokens.
     pub fn asks_for_rsa(&self) -> bool {
         self.signing_algorithm == Some(TokenAlgorithm::Rs256)
     }
 
-    /// The new client with this id. A confidential client gets the secret.
+    /// The new client with this id. A confidential client gets `secret`.
     pub fn into_client(self, id: OauthClientId, secret: ClientSecret, now: Timestamp) -> Result<OauthClient, Problems> {
         let name = self.name.clone().ok_or_else(|| problem("name", "is required"))?;
         let client_type = self.client_type.ok_or_else(|| problem("client_type", "is required"))?;
@@ -154,7 +155,7 @@ impl ClientInput {
         Self { client_type: None, ..self }.apply(client, now)
     }
 
-    /// The client with the change.
+    /// The client with the change applied.
     pub fn apply(self, mut client: OauthClient, now: Timestamp) -> Result<OauthClient, Problems> {
         if self.client_type.is_some_and(|wanted| wanted != client.client_type) {
             return Err(problem("client_type", "cannot be changed: create another client"));
@@ -172,12 +173,12 @@ impl ClientInput {
         client.is_first_party = self.is_first_party.unwrap_or(client.is_first_party);
         client.pkce_optional = self.pkce_optional.unwrap_or(client.pkce_optional);
         if client.pkce_optional && !client.is_confidential() {
-            return Err(problem("pkce_optional", "must be false for a public client, whose codes only PKCE protects"));
+            return Err(problem("pkce_optional", "must be false for a public client, because only PKCE protects its codes"));
         }
         if let Some(scopes) = self.scopes {
             let unknown = scopes.names().find(|name| !Scopes::standard().has_name(name));
             if let Some(unknown) = unknown {
-                return Err(problem("scopes", format!("must not contain {unknown}: a project has the scopes {}", Scopes::standard())));
+                return Err(problem("scopes", format!("must not contain {unknown}: projects support the scopes {}", Scopes::standard())));
             }
             client.scopes = scopes;
         }
@@ -200,7 +201,7 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
     }
     Ok(match (teams, permission, current) {
         (Change::Set(_), Change::Set(_), _) => {
-            return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is given"));
+            return Err(problem("allowed_permission_id", "must be absent or null, because allowed_team_ids is set"));
         }
         (Change::Set(ids), _, _) => Eligibility::MembersOf(ids.into_iter().collect::<BTreeSet<_>>().into_iter().collect()),
         (_, Change::Set(id), _) => Eligibility::HoldersOf(id.to_string()),
@@ -213,46 +214,48 @@ fn admitted(teams: Change<Vec<TeamId>>, permission: Change<PermissionId>, curren
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OauthClient)]
 pub struct ClientView {
-    /// The client's id, which is also its `client_id`.
+    /// The id of the client, which is also its OAuth `client_id`.
     id: OauthClientId,
     /// The name that users see.
     #[schema(example = "Notes")]
     name: String,
     /// Whether the client has a secret.
     client_type: ClientType,
-    /// The end of each secret that works, newest first.
+    /// When each valid secret expires, newest first.
     secrets: Vec<SecretView>,
     /// The logo that users see.
     logo_url: Option<String>,
-    /// The page about the client.
+    /// A page about the client.
     client_uri: Option<String>,
     /// The client's privacy policy.
     policy_uri: Option<String>,
     /// The client's terms of service.
     tos_uri: Option<String>,
-    /// Whether the client belongs to the project itself, so that its users need not consent.
+    /// Whether the client belongs to the project itself; if so, the client's users need not
+    /// consent.
     is_first_party: bool,
-    /// Whether the client may leave PKCE out if it sends a `nonce`.
+    /// Whether the client may omit PKCE if it sends a `nonce`.
     pkce_optional: bool,
     /// Where users may return.
     redirect_uris: Vec<String>,
-    /// Where users may go after they have signed out.
+    /// Where users may go after signing out.
     post_logout_redirect_uris: Vec<String>,
-    /// The scopes that the client may ask for.
+    /// The scopes that the client may request.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
-    /// How the client's tokens are signed.
+    /// The algorithm that signs the client's tokens.
     signing_algorithm: TokenAlgorithm,
-    /// `null` for the usual time.
+    /// `null` for the deployment's default.
     access_token_seconds: Option<u32>,
-    /// `null` for the project's usual time.
+    /// `null` for the project's default.
     session_seconds: Option<u32>,
-    /// Only members of at least one of these teams may sign in; `null` if that does not matter.
+    /// Only members of at least one of these teams may sign in; `null` if users do not have to be
+    /// in a team.
     allowed_team_ids: Option<Vec<TeamId>>,
-    /// Only users who have this permission in the project may sign in; `null` if that does not
-    /// matter.
+    /// Only users who have this permission in the project may sign in; `null` if users do not need
+    /// a permission.
     allowed_permission_id: Option<String>,
-    /// Whether the client is switched off.
+    /// Whether the client is disabled.
     is_disabled: bool,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
@@ -267,12 +270,12 @@ pub struct SecretView {
     /// The last four characters.
     last_four: String,
     /// When a replaced secret stops working, in milliseconds since the Unix epoch; `null` for the
-    /// current one.
+    /// current secret.
     expires_at_millis: Option<i64>,
 }
 
 impl ClientView {
-    /// The view of a client at this time.
+    /// The client in a response, with the secrets that are valid at this time.
     pub fn of(client: &OauthClient, now: Timestamp) -> Self {
         let (teams, permission) = match client.admitted.clone() {
             Eligibility::Everyone => (None, None),

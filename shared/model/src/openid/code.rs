@@ -15,10 +15,10 @@ use crate::user::User;
 
 /// How long a code is valid.
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_secs(60);
-/// How long a code is remembered after that, to notice when it is used again.
+/// How long an expired code is remembered, so that a second use is detected.
 pub const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
-/// A code for a client, stored under its digest.
+/// An authorization code for a client, stored under its digest.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClientCode {
@@ -26,19 +26,20 @@ pub struct ClientCode {
     pub client_id: OauthClientId,
     /// The user.
     pub user_id: UserId,
-    /// The user's credential epoch: a change of credentials invalidates the code.
+    /// The user's credential epoch when the code was created: a later change of credentials
+    /// invalidates the code.
     pub epoch: u64,
     /// The redirect URI of the request.
     pub redirect_uri: String,
-    /// The PKCE challenge; absent if the client may leave it out.
+    /// The PKCE challenge; absent if the client omitted it.
     pub code_challenge: Option<String>,
     /// The nonce for the ID token.
     pub nonce: Option<String>,
-    /// What the user has granted for this session.
+    /// The scopes that the user has granted for this session.
     pub scopes: Scopes,
-    /// The serial of the user's grant; absent for a client of the project itself.
+    /// The serial of the user's grant; absent for clients that belong to the project itself.
     pub grant: Option<Uuid>,
-    /// The session in which the user decided.
+    /// The session in which the user granted the request.
     pub begun_in: SessionId,
     /// When the user authenticated in that session.
     pub authenticated_at: Timestamp,
@@ -47,12 +48,12 @@ pub struct ClientCode {
     pub amr: Vec<Amr>,
     /// When the code expires.
     pub expires_at: Timestamp,
-    /// The session that the code has started; absent until it is redeemed.
+    /// The session that was started with the code; absent until the code is redeemed.
     pub session_id: Option<SessionId>,
 }
 
 impl ClientCode {
-    /// A code for a request that the user of this session has decided.
+    /// A code for a request that the user of this session has granted.
     pub fn new(request: &AuthorizationRequest, user: &User, session: &Session, grant: Option<Uuid>, expires_at: Timestamp) -> Self {
         Self {
             client_id: request.client_id,
@@ -71,12 +72,13 @@ impl ClientCode {
         }
     }
 
-    /// Whether this is the verifier of the code's challenge. A code without a challenge has none.
+    /// Whether `verifier` matches the code's challenge. If the code does not have a challenge,
+    /// there must not be a verifier.
     pub fn is_verified_by(&self, verifier: Option<&SecretString>) -> bool {
         match (&self.code_challenge, verifier) {
             (Some(expected), Some(verifier)) => challenge(verifier.expose_secret()).as_bytes().ct_eq(expected.as_bytes()).into(),
             (None, None) => true,
-            // A verifier without a challenge means that somebody stripped the challenge from the
+            // A verifier without a challenge means that an attacker removed the challenge from the
             // request (RFC 9700 §4.8.2).
             (Some(_), None) | (None, Some(_)) => false,
         }

@@ -1,5 +1,6 @@
-//! What follows from an authorization request for whoever opens it: the page to show, or the answer
-//! to the client. A pure function, whose order is that of OpenID Connect Core §3.1.2.3 to §3.1.2.6.
+//! Decides how an authorization request continues for its visitor: with a page to show, or with a
+//! response to the client. The decision is a pure function that follows the order of OpenID Connect
+//! Core §3.1.2.3 to §3.1.2.6.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -13,45 +14,47 @@ use crate::session::{Amr, Session};
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// How long a user who has signed in for a request may take for the rest, whatever `max_age` says.
+/// How long a user who has signed in for a request may take to complete the request, regardless of
+/// `max_age`.
 const AGE_GRACE: SignedDuration = SignedDuration::from_mins(5);
-/// Why a user is not admitted. The client learns no more, as the user has not consented.
+/// The reason given to the client if a user may not sign in. The reason is not more specific,
+/// because the user has not consented.
 const REFUSED: &str = "the user cannot sign in to this client";
 
-/// Who opens the request.
+/// The visitor who opens the request.
 pub struct Visitor<'a> {
     /// The signed-in user.
     pub user: &'a User,
     /// The session.
     pub session: &'a Session,
-    /// Why the user is restricted; `None` if the user is not.
+    /// Why the user is restricted; `None` if the user is not restricted.
     pub restricted: Option<RestrictedReason>,
-    /// Whether the user is one whom the client admits.
+    /// Whether the client's rules allow this user to sign in.
     pub is_admitted: bool,
-    /// What the user has granted the client before.
+    /// The user's earlier grant to the client, if any.
     pub grant: Option<&'a OauthGrant>,
 }
 
 /// What the user has decided about this request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UserDecision {
-    /// Whether the user wants to go on with the account that is signed in.
+    /// Whether the user chose to continue with the current account.
     pub account: bool,
     /// Whether the user consents.
     pub consent: bool,
 }
 
-/// The next step of a request.
+/// The next step of an authorization request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// The user has to sign in.
     SignIn,
-    /// The user is shown the sign-up.
+    /// The sign-up page is shown to the user.
     SignUp,
-    /// The user has to sign in again, although there is a session.
+    /// The user has to sign in again, despite an existing session.
     SignInAgain,
-    /// The user has to do what the project requires of every user, such as verifying an address.
+    /// The user has to meet the project's requirements for all users, such as verifying an address.
     Onboarding,
     /// The user has to choose an account.
     ChooseAccount,
@@ -61,8 +64,8 @@ pub enum Step {
     Complete,
 }
 
-/// The next step, or why the request is refused. With `prompt=none`, whatever needs a page is a
-/// refusal.
+/// The next step of the request, or the reason why the request is refused. With `prompt=none`, a
+/// step that needs a page is a refusal.
 pub fn next(
     request: &AuthorizationRequest,
     client: &OauthClient,
@@ -79,7 +82,7 @@ pub fn next(
         Step::ChooseAccount => AuthorizationError::AccountSelectionRequired,
         Step::Consent => AuthorizationError::ConsentRequired,
     };
-    Err(Refusal::new(error, "the request has prompt=none, but the user has to be asked"))
+    Err(Refusal::new(error, "the request contains prompt=none, but the user has to complete a step on a page"))
 }
 
 fn step(
@@ -97,8 +100,8 @@ fn step(
         return Err(Refusal::new(AuthorizationError::AccessDenied, REFUSED));
     }
     let authenticated_at = visitor.session.authenticated_at.unwrap_or(visitor.session.created_at);
-    // The user has signed in for this request. On a remembered device, the session is new, but the
-    // second factor was proved before.
+    // When the user signed in to this session. On a remembered device, the session can be newer
+    // than the proof of the second factor.
     let signed_in_at = authenticated_at.max(visitor.session.created_at);
     let is_new = signed_in_at >= request.began_at;
     if request.hinted.is_some_and(|hinted| hinted != visitor.user.id) {
@@ -108,7 +111,7 @@ fn step(
         return Ok(Step::SignUp);
     }
     let is_too_old = request.max_age.is_some_and(|age| now > after(authenticated_at, SignedDuration::from_secs(age.into())));
-    // A user without a second factor cannot prove one; the client sees in `acr` what was proved.
+    // Users without a second factor cannot prove one; `acr` tells the client what was proved.
     let owes_factor = request.wants_mfa && visitor.user.has_second_factor() && !visitor.session.amr.contains(&Amr::Mfa);
     let is_just_signed_in = is_new && now < after(signed_in_at, AGE_GRACE);
     if (!is_new && (asks(Prompt::Login) || owes_factor)) || (is_too_old && !is_just_signed_in) {
@@ -130,8 +133,8 @@ fn step(
     if decided.consent || !needs_consent(request, client, visitor) { Ok(Step::Complete) } else { Ok(Step::Consent) }
 }
 
-/// Whether the user has to consent. Consent is not remembered where any other program could receive
-/// the code (RFC 8252 §8.6).
+/// Whether the user has to consent. Consent is not remembered if another program could receive the
+/// code (RFC 8252 §8.6).
 fn needs_consent(request: &AuthorizationRequest, client: &OauthClient, visitor: &Visitor<'_>) -> bool {
     let proves_client = request.proves_client();
     let is_granted = visitor.grant.is_some_and(|grant| grant.is_of(visitor.user) && request.scopes.are_within(&grant.scopes));

@@ -33,7 +33,7 @@ fn request(client: &OauthClient, more: &str, now: Timestamp) -> AuthorizationReq
     parameters.request(client, back, now).expect("a request")
 }
 
-/// A user who signed in at the start, and the session.
+/// A user who signed in at the start, with the session of that sign-in.
 fn account() -> (User, Session) {
     let entropy = Entropy::system();
     let user = User::new(&entropy, START);
@@ -104,7 +104,7 @@ fn the_first_thing_that_is_missing_is_asked_for() {
         (Case { restricted: Some(RestrictedReason::EmailNotVerified), decided: allows, ..Case::default() }, Ok(Step::Onboarding)),
         (Case { restricted: Some(RestrictedReason::RestrictedByAdministrator), ..Case::default() }, Err(AuthorizationError::AccessDenied)),
         (Case { is_admitted: false, decided: allows, ..Case::default() }, Err(AuthorizationError::AccessDenied)),
-        // A user without a second factor cannot prove one.
+        // Users without a second factor cannot prove one.
         (Case { client: web(), asks: "acr_values=urn:gatelet:mfa", ..Case::default() }, Ok(Step::Complete)),
     ] {
         assert_eq!(case.next(), expected, "{} {:?} {:?}", case.asks, case.granted, case.decided);

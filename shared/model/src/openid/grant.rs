@@ -1,5 +1,5 @@
-//! Grants: what a user lets a client do. There is one for each user and client; it is the consent
-//! that is remembered, and what keeps the client's sessions alive.
+//! Grants: what users allow clients to do. A grant records a user's consent to one client; the
+//! client's sessions are valid only while the grant exists.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -18,33 +18,33 @@ use crate::user::User;
 pub struct OauthGrant {
     /// The client.
     pub client_id: OauthClientId,
-    /// The client's name when the user consented last.
+    /// The client's name when the user last consented.
     pub client_name: String,
-    /// Everything that the user has granted.
+    /// All scopes that the user has granted.
     pub scopes: Scopes,
-    /// The user's `owner_epoch` when the user consented: after the account has changed hands,
-    /// consent is asked for again.
+    /// The user's `owner_epoch` at the time of consent: after the account has changed hands, the
+    /// new owner is asked to consent again.
     pub owner_epoch: u64,
-    /// Told apart from an earlier grant to the same client, which the user ended: the sessions of
-    /// that one stay ended.
+    /// Distinguishes the grant from an earlier grant to the same client that the user ended, so
+    /// that the sessions of the earlier grant stay invalid.
     pub serial: Uuid,
     /// When the user first consented.
     pub created_at: Timestamp,
-    /// When the user consented last.
+    /// When the user last consented.
     pub updated_at: Timestamp,
 }
 
 impl OauthGrant {
-    /// The id of every grant to this client. It follows from the client, so that the grant is found
-    /// without an index.
+    /// The id of all grants to this client. The id is derived from the client's id, so a user's
+    /// grant is found without an index.
     pub fn id(client: OauthClientId) -> OauthGrantId {
         let digest = Digest::of(&format!("grant {client}"));
         let bytes: Vec<u8> = digest.as_str().bytes().take(16).collect();
         uuid::Builder::from_custom_bytes(bytes.try_into().unwrap_or_default()).into_uuid().into()
     }
 
-    /// A grant after the user consented, in addition to what an earlier one had, unless that was
-    /// given by somebody else.
+    /// The grant after the user has consented. The new scopes are added to those of an earlier
+    /// grant, unless another owner of the account gave that grant.
     pub fn with(earlier: Option<&Self>, new: &NewGrant<'_>, now: Timestamp) -> Self {
         let earlier = earlier.filter(|grant| grant.is_of(new.user));
         Self {
@@ -58,7 +58,7 @@ impl OauthGrant {
         }
     }
 
-    /// Whether the account has not changed hands since the user consented.
+    /// Whether the account still has the owner who consented.
     pub fn is_of(&self, user: &User) -> bool {
         self.owner_epoch == user.owner_epoch
     }
@@ -73,12 +73,12 @@ pub struct NewGrant<'a> {
     pub user: &'a User,
     /// The scopes.
     pub scopes: &'a Scopes,
-    /// The serial, unless the user has a grant to the client already.
+    /// The serial to use if the user does not have a grant to the client yet.
     pub serial: Uuid,
 }
 
-/// Whether a session that names this serial still rests on the user's grant. A session of a client
-/// of the project itself needs none.
+/// Whether a session with this serial is still covered by the user's grant. Sessions of the
+/// project's own clients do not need a grant.
 pub fn is_granted(serial: Option<Uuid>, grant: Option<&OauthGrant>) -> bool {
     serial.is_none_or(|serial| grant.is_some_and(|grant| grant.serial == serial))
 }
@@ -91,19 +91,19 @@ pub struct OauthGrantView {
     user_id: UserId,
     /// The client that the user signed in to.
     client_id: OauthClientId,
-    /// The client's name when the user consented last.
+    /// The client's name when the user last consented.
     client_name: String,
-    /// Everything that the user has granted.
+    /// All scopes that the user has granted.
     #[schema(value_type = Vec<String>)]
     scopes: Scopes,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// When the user consented last, in milliseconds since the Unix epoch.
+    /// When the user last consented, in milliseconds since the Unix epoch.
     updated_at_millis: i64,
 }
 
 impl OauthGrantView {
-    /// The view of a user's grant.
+    /// A user's grant in a response.
     pub fn of(grant: &OauthGrant, user: UserId) -> Self {
         Self {
             id: OauthGrant::id(grant.client_id),

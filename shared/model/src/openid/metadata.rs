@@ -1,4 +1,5 @@
-//! What a project publishes as an issuer of tokens (RFC 8414 §2, OpenID Connect Discovery 1.0 §3).
+//! The metadata that a project publishes as an issuer of tokens (RFC 8414 §2, OpenID Connect
+//! Discovery 1.0 §3).
 
 use serde::Serialize;
 use strum::VariantNames as _;
@@ -14,7 +15,7 @@ use crate::session::token::client::{issuer, userinfo_endpoint};
 /// The languages of the hosted pages.
 const LANGUAGES: [&str; 2] = ["en", "de"];
 
-/// The claims of ID tokens and of the userinfo endpoint.
+/// The claims in ID tokens and from the userinfo endpoint.
 const CLAIMS: [&str; 19] = [
     "iss",
     "sub",
@@ -37,7 +38,8 @@ const CLAIMS: [&str; 19] = [
     "permissions",
 ];
 
-/// The metadata of a project, which tells standard software where to find its keys and endpoints.
+/// The metadata of a project, which tells standard software where to find the project's keys and
+/// endpoints.
 ///
 /// Authorizers of API gateways need only `issuer` and `jwks_uri`.
 #[wire::sparse]
@@ -46,65 +48,66 @@ pub struct IssuerMetadata {
     /// The `iss` of access tokens of users without restrictions.
     #[schema(example = "https://auth.example.com/api/v1/projects/6fbbf22e-f4b2-4c6e-95a1-beab6fa41063")]
     pub issuer: String,
-    /// Where the public keys of these tokens are (RFC 7517).
+    /// The URL of the public keys that verify the project's tokens (RFC 7517).
     pub jwks_uri: String,
-    /// Where clients send users to sign in (RFC 6749 §3.1). The project `internal` has none, as its
-    /// users sign in to the console.
+    /// The URL to which clients send users to sign in (RFC 6749 §3.1). Absent for the project
+    /// `internal`, whose users sign in to the console.
     pub authorization_endpoint: Option<String>,
-    /// Where clients get tokens (RFC 6749 §3.2).
+    /// The URL from which clients get tokens (RFC 6749 §3.2).
     pub token_endpoint: String,
-    /// Where clients get claims about a user (OpenID Connect Core §5.3).
+    /// The URL from which clients get claims about a user (OpenID Connect Core §5.3).
     pub userinfo_endpoint: String,
-    /// Where clients send authorization requests in advance (RFC 9126 §5).
+    /// The URL to which clients push authorization requests before sending the user (RFC 9126 §5).
     pub pushed_authorization_request_endpoint: String,
-    /// Where clients ask whether a token is valid (RFC 7662).
+    /// The URL at which clients check whether a token is valid (RFC 7662).
     pub introspection_endpoint: String,
-    /// Where clients end the session of a token (RFC 7009).
+    /// The URL at which clients end the session of a token (RFC 7009).
     pub revocation_endpoint: String,
-    /// Where clients send users to sign out (RP-Initiated Logout 1.0). The project `internal` has
-    /// none.
+    /// The URL to which clients send users to sign out (RP-Initiated Logout 1.0). Absent for the
+    /// project `internal`.
     pub end_session_endpoint: Option<String>,
-    /// Where devices start a sign-in with the project as the client (RFC 8628 §3.1).
+    /// The URL at which devices start a sign-in with the project as the client (RFC 8628 §3.1).
     pub device_authorization_endpoint: String,
-    /// The scopes that every project has.
+    /// The scopes that every project supports.
     #[schema(value_type = Vec<Scope>)]
     pub scopes_supported: Vec<&'static str>,
     /// The claims about users and tokens.
     pub claims_supported: [&'static str; 19],
     /// Only authorization codes.
     pub response_types_supported: [&'static str; 1],
-    /// How clients get the answer.
+    /// How clients receive the response.
     #[schema(value_type = Vec<String>)]
     pub response_modes_supported: &'static [&'static str],
-    /// The grants of the token endpoint. The last two are for the project as the client.
+    /// The grants that the token endpoint supports. The last two grants require the project as the
+    /// client.
     pub grant_types_supported: [&'static str; 4],
     /// How clients authenticate at the token endpoint.
     pub token_endpoint_auth_methods_supported: [&'static str; 3],
     /// PKCE (RFC 7636 §4.3).
     pub code_challenge_methods_supported: [&'static str; 1],
-    /// A user has the same `sub` for all clients.
+    /// A user has the same `sub` in the tokens of all clients.
     pub subject_types_supported: [&'static str; 1],
-    /// How tokens can be signed: with RS256 if the project has an RSA key.
+    /// The algorithms that can sign tokens; RS256 is included if the project has an RSA key.
     pub id_token_signing_alg_values_supported: Vec<&'static str>,
     /// One factor, or two.
     pub acr_values_supported: [&'static str; 2],
-    /// What a client can ask the pages to do.
+    /// What clients can ask the pages to do.
     #[schema(value_type = Vec<String>)]
     pub prompt_values_supported: &'static [&'static str],
     /// The languages of the pages (BCP 47).
     pub ui_locales_supported: [&'static str; 2],
-    /// Every answer to an authorization request has `iss` (RFC 9207 §3).
+    /// Every authorization response contains `iss` (RFC 9207 §3).
     pub authorization_response_iss_parameter_supported: bool,
     /// The parameter `claims` is ignored.
     pub claims_parameter_supported: bool,
     /// The parameter `request` is refused.
     pub request_parameter_supported: bool,
-    /// A `request_uri` is refused unless it names a pushed request.
+    /// A `request_uri` is refused unless it belongs to a pushed request.
     pub request_uri_parameter_supported: bool,
 }
 
 impl IssuerMetadata {
-    /// The metadata of one of the projects in the deployment at this URL.
+    /// The metadata of a project in the deployment at this URL.
     pub fn new(api_url: &str, project: &Project, keys: &RsaKeys) -> Self {
         let issuer = issuer(api_url, &project.id);
         let rsa = (!keys.stored().is_empty()).then_some(TokenAlgorithm::Rs256);

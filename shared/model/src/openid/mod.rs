@@ -1,10 +1,10 @@
-//! The project as an OpenID provider: the clients that its users can sign in to, what users have
-//! granted them, and the requests for that.
+//! The project as an OpenID provider: the clients that its users can sign in to, the grants of
+//! users to clients, and authorization requests.
 //!
-//! An authorization request is checked once, against its client, and then stored, so that only its
-//! name travels through pages and emails ([`request`]). What follows from it for a visitor is a
-//! pure function ([`decision`]). Consent is kept in one item for a user and a client ([`grant`]); a
-//! session of the client is a session of the user like any other, and names the client.
+//! An authorization request is checked once, against its client, and then stored; pages and emails
+//! contain only the request's name ([`request`]). A pure function decides how the request continues
+//! for a visitor ([`decision`]). A user's consent to a client is stored in a single item
+//! ([`grant`]). A session of a client is an ordinary session of the user, and records the client.
 
 pub mod client;
 pub mod client_input;

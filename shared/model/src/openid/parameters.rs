@@ -1,4 +1,5 @@
-//! The parameters of an authorization request: parsed once, against the client that makes it.
+//! The parameters of an authorization request: parsed once, and checked against the client that
+//! sent them.
 
 use jiff::Timestamp;
 use strum::VariantNames as _;
@@ -11,25 +12,25 @@ use crate::session::client::ACR_MFA;
 use crate::session::scope::{Scope, Scopes};
 use crate::sign_in::authorization::is_challenge;
 
-/// The longest query of a request, in bytes.
+/// The maximum length of a request's query, in bytes.
 pub const MAX_QUERY: usize = 8 * 1024;
-/// The longest value of `state` and of `nonce`, in bytes.
+/// The maximum length of `state` and of `nonce`, in bytes.
 const MAX_VALUE: usize = 2048;
 
-/// The parameters of a request as they were sent.
+/// The parameters of a request, in the form in which they were sent.
 #[derive(Debug, Clone)]
 pub struct Parameters(Vec<(String, String)>);
 
 /// A request to sign a user out (RP-Initiated Logout 1.0 §2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogoutRequest {
-    /// An ID token that the client got, perhaps long ago.
+    /// An ID token that was issued to the client, possibly long ago.
     pub id_token_hint: Option<String>,
     /// The client.
     pub client_id: Option<OauthClientId>,
-    /// Where the user goes afterwards.
+    /// Where the user goes after signing out.
     pub redirect_uri: Option<String>,
-    /// The client's own state, returned to it.
+    /// The client's `state`, which is returned to the client.
     state: Option<String>,
 }
 
@@ -48,29 +49,31 @@ impl Parameters {
         let client_id = self.one("client_id")?.map(OauthClientId::parse).transpose();
         Ok(LogoutRequest {
             id_token_hint: self.one("id_token_hint")?.map(str::to_owned),
-            client_id: client_id.map_err(|_| Refusal::invalid("client_id names no client of this project"))?,
+            client_id: client_id.map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))?,
             redirect_uri: self.one("post_logout_redirect_uri")?.map(str::to_owned),
             state: self.short("state")?,
         })
     }
 
-    /// An ID token of the user whom the client expects.
+    /// The ID token of the user whom the client expects.
     pub fn id_token_hint(&self) -> Result<Option<&str>, Refusal> {
         self.one("id_token_hint")
     }
 
-    /// The parameters in a query or a form. One without a value counts as absent (RFC 6749 §3.1).
+    /// The parameters in a query or a form. Parameters without a value count as absent (RFC 6749
+    /// §3.1).
     pub fn parse(text: &str) -> Self {
         Self(form_urlencoded::parse(text.as_bytes()).into_owned().filter(|(_, value)| !value.is_empty()).collect())
     }
 
-    /// Parameters that were parsed elsewhere.
+    /// Parameters that have already been parsed.
     pub fn from_fields<'a>(fields: impl Iterator<Item = (&'static str, &'a str)>) -> Self {
         Self(fields.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// The pushed request that is named instead of parameters; `None` without a `request_uri`, and
-    /// for one that no pushed request can have.
+    /// The name of the pushed request, if the client sent `request_uri` instead of parameters.
+    /// `None` if there is no `request_uri`, or if the `request_uri` cannot belong to a pushed
+    /// request.
     pub fn pushed(&self) -> Result<Option<RequestName>, Refusal> {
         Ok(self.one("request_uri")?.and_then(RequestName::from_urn))
     }
@@ -79,7 +82,7 @@ impl Parameters {
         self.0.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter. One that is given twice is refused (RFC 6749 §3.1).
+    /// The value of a parameter. A parameter that is given twice is refused (RFC 6749 §3.1).
     fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
         let mut values = self.all(name);
         let first = values.next();
@@ -89,7 +92,7 @@ impl Parameters {
         }
     }
 
-    /// A short value of a parameter.
+    /// The value of a parameter of limited length.
     fn short(&self, name: &'static str) -> Result<Option<String>, Refusal> {
         match self.one(name)? {
             Some(value) if value.len() > MAX_VALUE => Err(Refusal::invalid(format!("{name} must have at most {MAX_VALUE} bytes"))),
@@ -97,14 +100,14 @@ impl Parameters {
         }
     }
 
-    /// The client that the request names, before anything is proved.
+    /// The client named in the request, before the client is authenticated.
     pub fn client_id(&self) -> Result<OauthClientId, Refusal> {
         let id = self.one("client_id")?.ok_or_else(|| Refusal::invalid("client_id is missing"))?;
-        OauthClientId::parse(id).map_err(|_| Refusal::invalid("client_id names no client of this project"))
+        OauthClientId::parse(id).map_err(|_| Refusal::invalid("client_id is not the id of a client of this project"))
     }
 
-    /// Where the answer goes. Until this is known, errors must not leave the service: the redirect
-    /// URI may be an attacker's.
+    /// Where the answer goes. Until the redirect URI is checked, errors must not be sent to it,
+    /// because it may belong to an attacker.
     pub fn return_path(&self, client: &OauthClient) -> Result<ReturnPath, Refusal> {
         let redirect_uri = match (self.one("redirect_uri")?, client.redirect_uris.as_slice()) {
             (Some(given), _) if client.may_return_to(given) => given,
@@ -112,18 +115,19 @@ impl Parameters {
             (None, [only]) if !self.asks_for_openid() => only,
             (None, _) => return Err(Refusal::invalid("redirect_uri is missing")),
         };
-        // What follows may be wrong without the redirect URI being an attacker's.
+        // From here on, the redirect URI is known to belong to the client, even if other parameters
+        // are wrong.
         let state = self.one("state").ok().flatten().filter(|state| state.len() <= MAX_VALUE).map(str::to_owned);
         let response_mode = self.one("response_mode").ok().flatten().and_then(|mode| mode.parse().ok()).unwrap_or_default();
         Ok(ReturnPath { redirect_uri: redirect_uri.to_owned(), state, response_mode })
     }
 
-    /// OpenID Connect Core §3.1.2.1 requires the redirect URI.
+    /// Requests for OpenID Connect must contain the redirect URI (OpenID Connect Core §3.1.2.1).
     fn asks_for_openid(&self) -> bool {
         self.all("scope").any(|scopes| scopes.split(' ').any(|scope| scope == Scope::Openid.name()))
     }
 
-    /// The checked request of this client.
+    /// The request of this client, with all parameters checked.
     pub fn request(&self, client: &OauthClient, back: ReturnPath, now: Timestamp) -> Result<AuthorizationRequest, Refusal> {
         self.refuse_what_is_not_supported()?;
         self.short("state")?;
@@ -170,7 +174,7 @@ impl Parameters {
         match (self.one("code_challenge")?, self.one("code_challenge_method")?) {
             (Some(challenge), Some("S256")) if is_challenge(challenge) => Ok(Some(challenge.to_owned())),
             (Some(_), Some("S256")) => Err(Refusal::invalid("code_challenge must be the 43 characters of a SHA-256 digest in base64url")),
-            // Without a method, the challenge would be the verifier itself (RFC 7636 §4.3).
+            // The default method uses the verifier itself as the challenge (RFC 7636 §4.3).
             (Some(_), _) => Err(Refusal::invalid("code_challenge_method must be S256")),
             (None, _) if client.pkce_optional && client.is_confidential() && has_nonce => Ok(None),
             (None, _) => Err(Refusal::invalid("code_challenge is missing: PKCE is required")),
@@ -180,9 +184,9 @@ impl Parameters {
     fn scopes(&self, client: &OauthClient) -> Result<Scopes, Refusal> {
         let invalid = |text: String| Refusal::new(AuthorizationError::InvalidScope, text);
         let asked = Scopes::parse(self.one("scope")?.unwrap_or_default()).map_err(|error| invalid(format!("scope {error}")))?;
-        // Scopes that nobody here knows are ignored (OpenID Connect Core §3.1.2.1).
+        // Unknown scopes are ignored (OpenID Connect Core §3.1.2.1).
         let asked = asked.only(&Scopes::standard());
-        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(invalid(format!("scope may only have: {}", client.scopes))) }
+        if asked.are_within(&client.scopes) { Ok(asked) } else { Err(invalid(format!("scope may contain only {}", client.scopes))) }
     }
 
     fn prompts(&self) -> Result<Vec<Prompt>, Refusal> {
@@ -190,7 +194,7 @@ impl Parameters {
         let prompts: Result<Vec<Prompt>, _> = words.map(str::parse).collect();
         let prompts = prompts.map_err(|_| Refusal::invalid(format!("prompt must be one or more of {}", Prompt::VARIANTS.join(", "))))?;
         if prompts.contains(&Prompt::None) && prompts.len() > 1 {
-            return Err(Refusal::invalid("prompt must not have other values beside none"));
+            return Err(Refusal::invalid("prompt=none must not be combined with other values"));
         }
         Ok(prompts)
     }

@@ -1,13 +1,13 @@
-//! Redirect URIs of clients: where users return with a code.
+//! Redirect URIs of clients: the URIs to which users return with a code.
 //!
-//! They are compared character by character (RFC 9700 §2.1), except for the port of a loopback URI,
-//! which a native app chooses when it starts (RFC 8252 §7.3).
+//! Redirect URIs are compared character by character (RFC 9700 §2.1), except for the port of a
+//! loopback URI, which a native app chooses when it starts (RFC 8252 §7.3).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-/// The longest redirect URI, in bytes.
+/// The maximum length of a redirect URI, in bytes.
 const MAX_LENGTH: usize = 2048;
 
 /// The text cannot be a redirect URI.
@@ -18,12 +18,12 @@ const MAX_LENGTH: usize = 2048;
 )]
 pub struct RedirectUriRefusal;
 
-/// What follows from the kind of a redirect URI.
+/// The kind of a redirect URI, which determines who can receive the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A page on the web, whose host proves who receives the code.
+    /// A web page: its host proves who receives the code.
     Web,
-    /// A program on the user's own machine: any program there can listen.
+    /// A program on the user's machine: any program on that machine can listen at the URI.
     Loopback,
     /// A native app: any app on the device can claim the scheme.
     PrivateScheme,
@@ -45,7 +45,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Checks a redirect URI, and tells its kind.
+/// Checks a redirect URI and returns its kind.
 pub fn check(text: &str) -> Result<Kind, RedirectUriRefusal> {
     let is_permitted = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"' | b'<' | b'>' | b'#' | b'*' | b'`' | b'{' | b'}');
     if text.len() > MAX_LENGTH || !text.bytes().all(is_permitted) {
@@ -60,28 +60,28 @@ pub fn check(text: &str) -> Result<Kind, RedirectUriRefusal> {
         _ => return Err(RedirectUriRefusal),
     };
     let is_plain = url.username().is_empty() && url.password().is_none();
-    // What a parser rewrites, two parsers may read in two ways.
+    // If a parser rewrites the URI, another parser may read it differently.
     let path = text.split(['?']).next().unwrap_or_default();
     let has_dots =
         path.split('/').any(|segment| matches!(segment.to_ascii_lowercase().as_str(), "." | ".." | "%2e" | "%2e%2e" | ".%2e" | "%2e."));
     let starts_alike =
         kind == Kind::PrivateScheme || url.as_str().starts_with(text.split(['?']).next().unwrap_or_default().trim_end_matches('/'));
-    // Hosts may contain these (WHATWG URL §3.2), but they end a source in a content security
-    // policy.
+    // Hosts may contain these characters (WHATWG URL §3.2), but in a content security policy the
+    // characters would end the source.
     let has_plain_host = !url.host_str().is_some_and(|host| host.contains([';', ',', '\'', '%']));
-    // The answer has these parameters itself.
+    // The response to the client sets these parameters.
     let is_free = !url.query_pairs().any(|(name, _)| matches!(&*name, "code" | "state" | "iss" | "error" | "error_description"));
     if is_plain && !has_dots && starts_alike && has_plain_host && is_free { Ok(kind) } else { Err(RedirectUriRefusal) }
 }
 
-/// The text with its port removed, if it is a loopback URI.
+/// The URL without its port if the text is a loopback URI; otherwise, `None`.
 fn without_loopback_port(text: &str) -> Option<Url> {
     let mut url = Url::parse(text).ok().filter(|url| url.scheme() == "http" && is_loopback(url))?;
     url.set_port(None).ok()?;
     Some(url)
 }
 
-/// Whether a client with the redirect URI `registered` may ask for `given`.
+/// Whether the redirect URI `given` in a request matches the URI `registered` for the client.
 pub fn matches(registered: &str, given: &str) -> bool {
     if registered == given {
         return true;
@@ -90,10 +90,10 @@ pub fn matches(registered: &str, given: &str) -> bool {
     check(given).is_ok() && both.is_some_and(|(registered, given)| registered == given)
 }
 
-/// Where a redirect URI leads, for people: the host, or the scheme of a native app.
+/// The destination of a redirect URI, as shown to people: the host, or the scheme of a native app.
 pub fn shown_host(text: &str) -> String {
     let Ok(url) = Url::parse(text) else { return String::new() };
-    // The host of a private scheme means nothing: any app can claim the scheme.
+    // A host after a private scheme does not identify anyone, because any app can claim the scheme.
     match (url.scheme(), url.host_str(), url.port()) {
         ("https", Some(host), Some(port)) => format!("{host}:{port}"),
         ("https" | "http", Some(host), _) => host.to_owned(),

@@ -1,4 +1,5 @@
-//! Authorization requests (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1), and the answers to them.
+//! Authorization requests (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1), and the responses to
+//! them.
 
 use std::borrow::Cow;
 
@@ -16,9 +17,9 @@ use wire::id::{OauthClientId, UserId};
 use crate::openid::redirect_uri;
 use crate::session::scope::Scopes;
 
-/// How long a user may take from the request to the decision.
+/// How long a user may take to decide on a request.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(1);
-/// How long a pushed request waits for its user.
+/// How long a pushed request is valid until a user opens it.
 pub const PUSHED_LIFE: SignedDuration = SignedDuration::from_secs(90);
 
 /// Why a request is refused (RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6, RFC 8707 §2).
@@ -30,27 +31,28 @@ pub enum AuthorizationError {
     InvalidRequest,
     /// The client may not use this flow.
     UnauthorizedClient,
-    /// The user or the project refused.
+    /// The user or the project denied the request.
     AccessDenied,
     /// Only `code` is supported.
     UnsupportedResponseType,
-    /// A scope that the client may not ask for.
+    /// The client may not request this scope.
     InvalidScope,
-    /// A resource that the project does not have.
+    /// The project does not have this resource.
     InvalidTarget,
-    /// The user has to sign in, but no page may be shown.
+    /// The user has to sign in, but the request does not allow showing a page.
     LoginRequired,
-    /// The user has to choose an account, but no page may be shown.
+    /// The user has to choose an account, but the request does not allow showing a page.
     AccountSelectionRequired,
-    /// The user has to consent, but no page may be shown.
+    /// The user has to consent, but the request does not allow showing a page.
     ConsentRequired,
-    /// The user has to do something else, but no page may be shown.
+    /// The user has to complete another step, but the request does not allow showing a page.
     InteractionRequired,
     /// The parameter `request` is not supported.
     RequestNotSupported,
     /// The `request_uri` is not supported.
     RequestUriNotSupported,
-    /// The `request_uri` names no pushed request of the client, or one that has been used.
+    /// The `request_uri` does not belong to a pushed request of the client, or the pushed request
+    /// has already been used.
     InvalidRequestUri,
     /// The parameter `registration` is not supported.
     RegistrationNotSupported,
@@ -63,7 +65,7 @@ impl AuthorizationError {
     }
 }
 
-/// A refusal, with a sentence for the client's developer.
+/// A refusal, with a description for the client's developers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The error.
@@ -84,7 +86,7 @@ impl Refusal {
     }
 }
 
-/// What the pages must or must not ask (OpenID Connect Core §3.1.2.1, Initiating User
+/// What the pages must ask the user, or must not ask (OpenID Connect Core §3.1.2.1, Initiating User
 /// Registration).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
@@ -98,11 +100,11 @@ pub enum Prompt {
     Consent,
     /// The user has to choose an account.
     SelectAccount,
-    /// The user is shown the sign-up.
+    /// The sign-up page is shown to the user.
     Create,
 }
 
-/// How the client gets the answer (OAuth 2.0 Multiple Response Types §2.1, Form Post §2).
+/// How the client receives the response (OAuth 2.0 Multiple Response Types §2.1, Form Post §2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr, VariantNames)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -114,23 +116,24 @@ pub enum ResponseMode {
     FormPost,
 }
 
-/// Where the answer to a request goes, once the client and its redirect URI are proved.
+/// Where the response to a request is sent, once the client and its redirect URI have been checked.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnPath {
     /// The redirect URI.
     pub redirect_uri: String,
-    /// The client's own state, returned to it.
+    /// The client's `state`, which is returned to the client.
     pub state: Option<String>,
-    /// How the client gets the answer.
+    /// How the client receives the response.
     #[serde(default)]
     pub response_mode: ResponseMode,
 }
 
-/// An answer for the client.
+/// A response for the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Redirection {
-    /// The URL to send the user to; with `form_fields`, the URL that gets the form.
+    /// The URL to which the browser is sent; with `form_fields`, the URL to which the browser posts
+    /// the form.
     #[schema(example = "https://notes.example.com/callback?code=…&state=…&iss=…")]
     pub url: String,
     /// The fields of the form to post, for `response_mode=form_post`; `null` otherwise.
@@ -139,7 +142,7 @@ pub struct Redirection {
 }
 
 impl ReturnPath {
-    /// The answer with these parameters, `state` and `iss` (RFC 9207 §2).
+    /// The response with these parameters, `state` and `iss` (RFC 9207 §2).
     pub fn answer(&self, issuer: &str, parameters: &[(&str, &str)]) -> Redirection {
         let state = self.state.as_deref().map(|state| ("state", state));
         let all: Vec<(&str, &str)> = parameters.iter().copied().chain(state).chain([("iss", issuer)]).collect();
@@ -149,7 +152,7 @@ impl ReturnPath {
                 Redirection { url: self.redirect_uri.clone(), form_fields: Some(fields.collect()) }
             }
             ResponseMode::Query => {
-                // The client's URI stays as it was registered, character by character.
+                // The client's URI is used as registered, character by character.
                 let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(all).finish();
                 let separator = if self.redirect_uri.contains('?') { '&' } else { '?' };
                 Redirection { url: format!("{}{separator}{query}", self.redirect_uri), form_fields: None }
@@ -157,13 +160,13 @@ impl ReturnPath {
         }
     }
 
-    /// The answer that the request is refused.
+    /// The response that tells the client about a refusal.
     pub fn refuse(&self, issuer: &str, refusal: &Refusal) -> Redirection {
         self.answer(issuer, &[("error", refusal.error.code()), ("error_description", &refusal.description)])
     }
 }
 
-/// A request that has been checked.
+/// An authorization request that has been checked.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorizationRequest {
@@ -173,42 +176,42 @@ pub struct AuthorizationRequest {
     pub back: ReturnPath,
     /// The requested scopes.
     pub scopes: Scopes,
-    /// Returned in the ID token.
+    /// The value to return in the ID token.
     pub nonce: Option<String>,
     /// The PKCE challenge (RFC 7636), method S256.
     pub code_challenge: Option<String>,
-    /// What the pages must or must not ask.
+    /// What the pages must ask the user, or must not ask.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<Prompt>,
-    /// How long ago the user may have authenticated, in seconds.
+    /// The maximum time since the user authenticated, in seconds.
     pub max_age: Option<u32>,
-    /// The only user who may sign in: the one of the ID token that the client sent as a hint.
+    /// The only user who may sign in, known from the ID token that the client sent as a hint.
     pub hinted: Option<UserId>,
-    /// Who the user probably is.
+    /// A hint of who the user is, such as an email address.
     pub login_hint: Option<String>,
     /// The languages that the user prefers.
     pub ui_locales: Option<String>,
-    /// Whether the client asks for two factors.
+    /// Whether the client requests two factors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_mfa: bool,
     /// When the request was made.
     pub began_at: Timestamp,
 }
 
-/// The name of a stored request: the client's id as 32 hexadecimal digits, so that request and
-/// client are read in one round trip, and 26 random characters.
+/// The name of a stored request: the client's id as 32 hexadecimal digits, then 26 random
+/// characters. The id in the name lets the request and the client be read in one round trip.
 #[derive(Debug, Clone)]
 pub struct RequestName {
     text: SecretString,
-    /// The client that the name contains.
+    /// The client's id, which is part of the name.
     pub client_id: OauthClientId,
 }
 
-/// What the `request_uri` of a pushed request begins with.
+/// The prefix of the `request_uri` of a pushed request.
 const URN: &str = "urn:ietf:params:oauth:request_uri:";
 /// The length of the client's id in a name.
 const ID: usize = 32;
-/// The length of the random part of a name: 130 random bits.
+/// The length of the random part of a name, which has 130 random bits.
 const RANDOM: usize = 26;
 
 impl RequestName {
@@ -243,17 +246,17 @@ impl RequestName {
 }
 
 impl AuthorizationRequest {
-    /// Whether nothing may be shown to the user.
+    /// Whether the request forbids showing pages to the user.
     pub fn is_silent(&self) -> bool {
         self.prompts.contains(&Prompt::None)
     }
 
-    /// Whether the user took too long.
+    /// Whether the user has taken too long.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         now >= after(self.began_at, LIFE)
     }
 
-    /// Where the user returns to, for people.
+    /// Where the user returns to, as shown to people.
     pub fn shown_host(&self) -> String {
         redirect_uri::shown_host(&self.back.redirect_uri)
     }
@@ -263,7 +266,7 @@ impl AuthorizationRequest {
         redirect_uri::check(&self.back.redirect_uri).is_ok_and(redirect_uri::Kind::proves_client)
     }
 
-    /// The origin of the redirect URI, or its scheme for native apps, as a source in a content
+    /// The origin of the redirect URI or, for native apps, its scheme, as a source in a content
     /// security policy.
     pub fn form_target(&self) -> String {
         let url = Url::parse(&self.back.redirect_uri).ok();

@@ -160,7 +160,7 @@ fn empty_bodies_are_bodies() {
     assert_eq!(entry.parted().1, Some(BodyChange::Store(stored, after(at(2), MAX_WAIT))));
 }
 
-/// An entry from an earlier version contains its bodies until the email is sent, skipped or given
+/// An entry from an earlier version contains the bodies until the email is sent, skipped or given
 /// up.
 #[test]
 fn the_bodies_of_an_earlier_version_move_at_the_next_change() {

@@ -1,16 +1,17 @@
 //! Codes in the emails of the outbox: the links and codes for signing in, verifying addresses,
-//! resetting passwords, joining teams, undoing changes to an account, and removing one's address
-//! from someone else's account. Readers of the outbox must never see these codes, whatever their
-//! access level.
+//! resetting passwords, joining teams, undoing changes to an account, and removing the recipient's
+//! address from someone else's account. Readers of the outbox must never see codes, whatever the
+//! reader's access level.
 //!
-//! The entry stores each variable with a code in `variables`, with [`HIDDEN`] in place of the code,
-//! and only the code in `codes`, sealed, for the worker that sends the email. The copy of the email
-//! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
-//! email has been sent or skipped.
+//! For each variable with a code, `variables` contains the value with [`HIDDEN`] in place of the
+//! code. The code itself is sealed in `codes`, for the worker that sends the email. The copy of an
+//! email in the table and the API is rendered from `variables`. The sealed codes are deleted once
+//! the email has been sent or skipped.
 //!
-//! Entries from earlier versions contain plaintext codes in their variables and in the texts
-//! rendered from them. Their emails are sent unchanged. API responses mask the codes; the table
-//! does so once this version stores the entry as sent or skipped.
+//! Entries from earlier versions contain plaintext codes, both in their variables and in the texts
+//! rendered from the variables. The emails of such entries are sent unchanged. API responses mask
+//! these codes. In the table, these codes are masked once this version stores the entry as sent or
+//! skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -25,27 +26,28 @@ use crate::outbox::{OutboxEntry, Stage};
 /// The mask shown in place of a code.
 pub const HIDDEN: &str = "••••••";
 
-/// The variable with the link for the recipient to follow. It contains a code, except in a sign-in
-/// invitation.
+/// The name of the variable with the link that the recipient opens. The link contains a code,
+/// except in a sign-in invitation.
 pub const LINK: &str = "link";
-/// The variable with the "This wasn't me" link or, in an email that verifies an address, the link
-/// that removes the address from the account.
+/// The name of the variable with the "This wasn't me" link or, in an email that verifies an
+/// address, with the link that removes the address from the account.
 pub const NOT_ME_LINK: &str = "not_me_link";
-/// The variable with the code to type.
+/// The name of the variable with the code to type.
 pub const OTP: &str = "otp";
 
 /// A variable that contains a code.
 pub struct CodeVariable {
     /// The variable's name.
     pub name: &'static str,
-    /// The code. It takes the place of the mask in the value for the recipient ([`value`]).
+    /// The code, which replaces the mask in the value for the recipient ([`value`]).
     pub code: String,
-    /// The value for anyone else.
+    /// The value for everyone other than the recipient.
     pub shown: String,
 }
 
-/// The value of a variable for the recipient, by the value for anyone else and what is sealed: the
-/// code or, in an entry from an earlier version, perhaps the whole link.
+/// The value of a variable for the recipient, made from the value that others see (`shown`) and the
+/// sealed text. The sealed text is the code or, in an entry from an earlier version, possibly the
+/// entire link.
 pub fn value(shown: &str, sealed: &str) -> String {
     let is_link = sealed.contains(':');
     if is_link { sealed.to_owned() } else { shown.replace(HIDDEN, sealed) }
@@ -63,13 +65,13 @@ impl CodeVariable {
     }
 }
 
-/// The owner for sealing a variable of an entry.
+/// The owner under which a variable of an entry is sealed.
 pub fn owner(project: &str, entry: &str, variable: &str) -> String {
     format!("mail/{project}/{entry}/{variable}")
 }
 
-/// Plaintext codes to mask in other texts, longest first: the typed part is a prefix of the whole
-/// code, so masking it first would leave the rest visible.
+/// Plaintext codes to mask in texts, longest first. The typed part is a prefix of the whole code,
+/// so masking the typed part first would leave the rest of the code visible.
 #[derive(Default, PartialEq, Eq)]
 pub struct Codes(Vec<String>);
 
@@ -85,7 +87,7 @@ impl Codes {
         in_link(url).into_iter().collect()
     }
 
-    /// Whether there are no codes.
+    /// Whether the set of codes is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -121,7 +123,7 @@ pub(crate) fn in_link(text: &str) -> Option<String> {
 }
 
 fn without(text: &str, code: &str, mark: &str) -> String {
-    // Only ASCII letters change, so byte positions are the same in both texts.
+    // Only ASCII letters change, so byte positions in both texts are the same.
     let (lower, code) = (text.to_ascii_lowercase(), code.to_ascii_lowercase());
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in lower.match_indices(&code) {
@@ -133,8 +135,8 @@ fn without(text: &str, code: &str, mark: &str) -> String {
 }
 
 impl OutboxEntry {
-    /// Whether the entry contains sealed codes. Such an email is rendered again for sending,
-    /// because its stored bodies lack the codes.
+    /// Whether the entry contains sealed codes. An email with sealed codes is rendered again for
+    /// sending, because its stored bodies do not contain the codes.
     pub fn has_sealed_codes(&self) -> bool {
         self.codes.as_ref().is_some_and(|codes| !codes.is_empty())
     }
@@ -144,17 +146,17 @@ impl OutboxEntry {
         self.has_sealed_codes() || !self.clear_codes().is_empty()
     }
 
-    /// The plaintext codes in the variables of an entry from an earlier version; none in other
+    /// The plaintext codes in the variables of an entry from an earlier version; empty for other
     /// entries.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();
         if is_of_before { Codes::of(&self.variables) } else { Codes::default() }
     }
 
-    /// The entry as shown to anyone but its recipient.
+    /// The entry as shown to anyone other than the recipient.
     pub fn shown(&self) -> Cow<'_, Self> {
-        // The unsubscribe link must be masked too, since anyone who has it can unsubscribe the
-        // recipient. It occurs only in rendered text.
+        // The unsubscribe link must be masked too, because anyone who has it can unsubscribe the
+        // recipient. This link occurs only in rendered text.
         let unsubscribe = self.rendered.as_ref().and_then(|mail| in_link(mail.unsubscribe_url.as_deref()?));
         let hidden: Codes = self.clear_codes().0.into_iter().chain(unsubscribe).collect();
         if hidden.is_empty() {
@@ -181,8 +183,8 @@ impl OutboxEntry {
         Cow::Owned(entry)
     }
 
-    /// Replaces the variables. A value equal to the masked one keeps its code; any other value
-    /// replaces it.
+    /// Replaces the variables. A value that equals the masked one keeps its code; any other value
+    /// replaces the code.
     pub(crate) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
         let shown = self.shown().into_owned().variables;
         let is_kept = |name: &str, variables: &Map<String, Value>| variables.get(name).is_some_and(|new| shown.get(name) == Some(new));
@@ -197,8 +199,8 @@ impl OutboxEntry {
         self.variables = variables;
     }
 
-    /// Deletes the codes of an email that was sent or skipped. A failed email keeps them, because
-    /// it can be sent again after an edit.
+    /// Deletes the codes of an email that was sent or skipped. A failed email keeps its codes,
+    /// because the email can be sent again after an edit.
     pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;

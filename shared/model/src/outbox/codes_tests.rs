@@ -30,7 +30,7 @@ fn before() -> OutboxEntry {
     OutboxEntry { source: Source::builtin(Builtin::SignIn), variables, ..entry() }
 }
 
-/// The same email as written by this version.
+/// The same email in the form in which this version writes it.
 fn now() -> OutboxEntry {
     let sealed = |name: &str| (name.to_owned(), SealedText::from_text(format!("sealed {name}")));
     let shown = before().shown().into_owned().variables;

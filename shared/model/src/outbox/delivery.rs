@@ -1,8 +1,8 @@
-//! Delivery statistics of a project: how many emails had which outcome in a window of time, and the
-//! resulting sending rate.
+//! Delivery statistics of a project: how many emails had which outcome in a period, and the sending
+//! rate that results.
 //!
-//! Outcomes are counted per minute, so a window of an hour is the last 60 minutes and not the
-//! current clock hour. It includes the current minute.
+//! Outcomes are counted per minute, so the last hour is the last 60 minutes instead of the current
+//! clock hour. The current minute is included.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -25,7 +25,8 @@ pub enum Fate {
 }
 
 impl OutboxEntry {
-    /// The outcomes that are new in this entry compared with `before`; each counts once per email.
+    /// The outcomes that are new in this entry compared with `before`; each outcome counts once per
+    /// email.
     pub fn fates_since(&self, before: &Self) -> impl Iterator<Item = Fate> {
         let told = |entry: &Self| match entry.stage {
             Stage::Sent { reports, .. } => [true, reports.bounced_at.is_some(), reports.marked_as_spam_at.is_some()],
@@ -37,7 +38,7 @@ impl OutboxEntry {
     }
 }
 
-/// How many emails had which outcome in a window.
+/// How many emails had each outcome in a period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DeliveryCounts {
     /// Emails that the mail service accepted.
@@ -58,8 +59,8 @@ impl DeliveryCounts {
         }
     }
 
-    /// The factor for the sending rate: 1 without bounces and complaints, less with them, but at
-    /// least 0.1. One complaint weighs as much as 50 bounces.
+    /// The factor for the sending rate: 1 without bounces and complaints, lower with them, but at
+    /// least 0.1. One complaint counts as much as 50 bounces.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     fn penalty(&self) -> f64 {
         let failed = self.bounced + 50 * self.marked_as_spam;
@@ -75,7 +76,7 @@ impl AddAssign for DeliveryCounts {
     }
 }
 
-/// The counts of the last hour, day, week and 30 days.
+/// The counts for the last hour, day, week and 30 days.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DeliveryStats {
     /// The last 60 minutes.
@@ -90,7 +91,7 @@ pub struct DeliveryStats {
 
 const HOUR: i64 = 60;
 const DAY: i64 = 24 * HOUR;
-/// The longest window, in minutes.
+/// The longest period, in minutes.
 pub const MONTH: i64 = 30 * DAY;
 
 /// The minute of a time, counted from the Unix epoch.
@@ -99,7 +100,7 @@ pub fn minute(time: Timestamp) -> i64 {
 }
 
 impl DeliveryStats {
-    /// Sums up counts by minute.
+    /// Sums up the counts of the minutes in each period.
     pub fn of(counts: &BTreeMap<i64, DeliveryCounts>, now: Timestamp) -> Self {
         let now = minute(now);
         let within = |minutes: i64| {
@@ -118,13 +119,14 @@ pub struct DeliveryCapacity {
     pub rate_per_second: f64,
     /// Whether the rate is enforced; `false` in a deployment without a quota.
     pub is_limited: bool,
-    /// The factor of an active boost, otherwise 1.
+    /// The base of each project's sending rate ([`DeliveryCapacity::of`]), in emails per hour,
+    /// unless the deployment sets another base.
     pub boost_multiplier: f64,
     /// The factor by which bounces and complaints reduce the rate: from 0.1 to 1 (no reduction).
     pub penalty_factor: f64,
     /// Whether a boost is active.
     pub is_boost_active: bool,
-    /// When the active boost ends; `null` if there is none.
+    /// When the active boost ends; `null` if no boost is active.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub boost_expires_at: Option<Timestamp>,
 }

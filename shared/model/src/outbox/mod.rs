@@ -1,10 +1,10 @@
-//! The outbox: one entry is one email, from request to outcome.
+//! The outbox: each entry is one email, from the request to the outcome.
 //!
 //! An entry has one [`Stage`]. Pausing is a separate flag, so a resumed entry continues in the
-//! stage where it was paused. Every transition has a row in [`crate::outbox::status::TRANSITIONS`]
-//! and a method, which takes the entry and returns its next state or refuses the transition. The
-//! store writes the result on the condition that the entry has not changed since it was read, so a
-//! worker never overwrites a confirmed edit.
+//! stage in which it was paused. Every transition has a row in
+//! [`crate::outbox::status::TRANSITIONS`] and a method that takes the entry and either returns its
+//! next state or refuses the transition. The store writes the result only if the entry has not
+//! changed since it was read, so a worker never overwrites a confirmed edit.
 
 pub mod stage;
 
@@ -53,23 +53,23 @@ use crate::outbox::notice_count::NoticeCount;
 use crate::outbox::status::Status;
 use crate::team::invitation;
 
-/// How long a worker may take to render before another one may take over.
+/// How long a worker may take to render before another worker may take over.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
-/// How long a worker may take to send. After that, the outcome counts as unknown.
+/// How long a worker may take to send. After this time, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// The maximum number of attempts to send; editing the content resets the count.
 pub const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
 pub const MAX_ADDRESSES: usize = 50;
 
-/// An outbox entry, as stored in the table. Each change of its state is charged for the whole
-/// entry, twice in a transaction and again in the list, so it has to stay below 1 KB: whatever is
-/// usual is left out (`stored.rs`).
+/// An outbox entry, as stored in the table. Each change of an entry's state is charged for the size
+/// of the entire entry: twice in a transaction, and again in the list. So an entry has to stay
+/// below 1 KB, and usual values are left out (`stored.rs`).
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboxEntry {
-    /// The id of the email. The key of the entry has it, so it is not stored again, except by
-    /// earlier versions.
+    /// The id of the email. The entry's key contains the id, so only earlier versions also store
+    /// the id as a field.
     #[serde(default = "stored::id_of_key", skip_serializing)]
     pub id: EmailId,
     /// When the entry was created.
@@ -84,7 +84,7 @@ pub struct OutboxEntry {
     /// this version first stores it as sent or skipped.
     #[serde(default, with = "stored::variables")]
     pub variables: Map<String, Value>,
-    /// The variables that contain a code, each sealed; empty once the email has been sent or
+    /// The variables that contain a code, each sealed. Empty once the email has been sent or
     /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
     /// emails without codes. In an entry from an earlier version, absent until the codes in
     /// `variables` are masked. See [`crate::outbox::codes`].
@@ -93,14 +93,14 @@ pub struct OutboxEntry {
     /// The category of the email.
     #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub category: Category,
-    /// Whether the email is sent before others.
+    /// Whether the email is sent before emails without high priority.
     pub is_high_priority: bool,
-    /// Whether one of the service's own emails ([`Self::is_of_service`]) goes to an address other
-    /// than a verified address of its user. Determined at rendering.
+    /// Whether the email is one of the service's own ([`Self::is_of_service`]) and goes to an
+    /// address other than a verified address of its user. Determined at rendering.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
-    /// How a notice is counted before it is rendered; absent once it has been counted, in other
-    /// emails, and in an entry from an earlier version.
+    /// How a notice is counted before it is rendered. Absent once the notice has been counted, in
+    /// emails other than notices, and in an entry from an earlier version.
     pub notice: Option<NoticeCount>,
     /// Whether the email was created from a draft or by an API call.
     #[serde(default, skip_serializing_if = "stored::is_usual")]
@@ -110,18 +110,18 @@ pub struct OutboxEntry {
     pub skip_deliverability_check: bool,
     /// When to send the email.
     pub scheduled_at: Timestamp,
-    /// Whether the entry is paused: workers leave it alone until it is resumed.
+    /// Whether the entry is paused: workers skip it until it is resumed.
     #[serde(default, skip_serializing_if = "stored::is_usual")]
     pub is_paused: bool,
     /// The current stage.
     pub stage: Stage,
     /// The result of rendering; absent while the entry is not rendered.
     pub rendered: Option<RenderedEmail>,
-    /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
-    /// temporary refusals ([`SendError::NOT_NOW`]), only the first and the last are kept.
+    /// Failed attempts to send since the last edit of the content, oldest first. Only the first and
+    /// the last of consecutive temporary refusals ([`SendError::NOT_NOW`]) are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<SendError>,
-    /// When the next attempt is due, if the last one failed and may be repeated.
+    /// When the next attempt is due, if the last attempt failed and may be repeated.
     pub next_retry_at: Option<Timestamp>,
 }
 
@@ -136,15 +136,15 @@ pub enum Recipients {
         /// The user.
         user_id: UserId,
     },
-    /// The listed addresses, subject to a user's subscriptions.
+    /// The listed addresses; the user's subscriptions apply.
     #[deserr(rename = "user-custom-emails")]
     UserCustomEmails {
-        /// The user, whose subscriptions are respected.
+        /// The user whose subscriptions apply.
         user_id: UserId,
         /// The addresses.
         emails: Vec<Email>,
     },
-    /// The listed addresses, without a user whose subscriptions would apply.
+    /// The listed addresses; no user's subscriptions apply.
     #[deserr(rename = "custom-emails")]
     CustomEmails {
         /// The addresses.
@@ -153,7 +153,7 @@ pub enum Recipients {
 }
 
 impl Recipients {
-    /// The user whom the email is for, if any.
+    /// The user for whom the email is intended, if any.
     pub fn user_id(&self) -> Option<UserId> {
         match self {
             Self::UserPrimaryEmail { user_id } | Self::UserCustomEmails { user_id, .. } => Some(*user_id),
@@ -161,7 +161,7 @@ impl Recipients {
         }
     }
 
-    /// The listed addresses; none if the email goes to a user's primary address.
+    /// The listed addresses; empty if the email goes to a user's primary address.
     pub fn addresses(&self) -> &[Email] {
         match self {
             Self::UserPrimaryEmail { .. } => &[],
@@ -170,13 +170,13 @@ impl Recipients {
     }
 }
 
-/// The MiniJinja sources of an email. Absent ones come from the built-in email. If neither the
-/// subject nor the HTML is set and the project overrides the template of that email, all sources
+/// The MiniJinja sources of an email. Missing sources come from the built-in email. If neither the
+/// subject nor the HTML is set and the project overrides the built-in email's template, all sources
 /// come from the project's template.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The built-in email, if the entry is for one.
+    /// The built-in email, if the entry is for a built-in email.
     pub builtin: Option<Builtin>,
     /// Source of the subject.
     pub subject: Option<String>,
@@ -184,11 +184,11 @@ pub struct Source {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
     /// Source of the text body. If absent, the built-in text is used or, if the email is not built
-    /// in or `html` is set, text derived from the HTML.
+    /// in or `html` is set, a text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// The theme around the email; absent for none. In a built-in email, the default theme stands
-    /// for the project's theme, which the worker looks up.
+    /// The theme around the email; absent for no theme. In a built-in email, the id of the default
+    /// theme stands for the project's theme, which the worker looks up.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::theme")]
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.
@@ -203,7 +203,7 @@ impl Source {
         Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
 
-    /// The sources, completed with the built-in email's.
+    /// The sources, with missing ones taken from the built-in email.
     pub fn complete(&self) -> Sources<'_> {
         let builtin = self.builtin.map(Builtin::sources);
         Sources {
@@ -237,7 +237,7 @@ pub struct NewEntry {
     pub variables: Map<String, Value>,
     /// The category of the email.
     pub category: Category,
-    /// Whether the email is sent before others.
+    /// Whether the email is sent before emails without high priority.
     pub is_high_priority: bool,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
@@ -246,7 +246,7 @@ pub struct NewEntry {
 }
 
 impl NewEntry {
-    /// A transactional email, sent as soon as possible and before others.
+    /// A transactional email with high priority that is sent as soon as possible.
     pub fn urgent(to: Recipients, source: Source, variables: Map<String, Value>) -> Self {
         Self {
             to,
@@ -286,7 +286,7 @@ impl OutboxEntry {
         }
     }
 
-    /// The status, which depends on the stage, the reports and the pause.
+    /// The status, derived from the stage, the reports and the pause.
     pub fn status(&self) -> Status {
         if self.is_paused {
             return Status::Paused;
@@ -304,13 +304,13 @@ impl OutboxEntry {
         }
     }
 
-    /// The priority in a project's queue: greater numbers are sent first.
+    /// The priority in a project's queue: emails with greater numbers are sent first.
     pub fn priority(&self) -> u8 {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
-    /// When the code in a built-in email expires; `None` if the email is not built in, if `codes`
-    /// is absent, or if this kind of email has no code or is sent even after its code has expired.
+    /// When the code in a built-in email expires. `None` if the email is not built in or `codes` is
+    /// absent, and for emails that do not have a code or are sent even after it has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
@@ -326,13 +326,13 @@ impl OutboxEntry {
         self.codes.is_some().then(|| after(self.created_at, life))
     }
 
-    /// Whether this is one of the service's own emails: built-in ones, even if edited, and those
-    /// with `codes`, even if empty.
+    /// Whether this is one of the service's own emails: a built-in email, even if edited, or an
+    /// email with `codes`, even if empty.
     pub fn is_of_service(&self) -> bool {
         self.codes.is_some() || self.source.builtin.is_some()
     }
 
-    /// When a worker should process the entry; `None` if the entry is paused, or if its email was
+    /// When a worker should process the entry. `None` if the entry is paused, or if the email was
     /// sent, skipped or given up, or could not be rendered.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.is_paused {

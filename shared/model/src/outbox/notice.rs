@@ -1,4 +1,4 @@
-//! The fate of a notice: an unrequested email about an event in an account.
+//! The fate of a notice, which is an unrequested email about an event in an account.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,19 +7,19 @@ use crate::outbox::OutboxEntry;
 use crate::outbox::stage::{SkippedReason, Stage};
 use crate::outbox::status::Move;
 
-/// Whether and when a notice is sent.
+/// Whether a notice is sent, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The notice is sent.
     Sent,
-    /// The notice is sent at this time, and covers later ones.
+    /// The notice is sent at this time, and covers later notices.
     Last(Timestamp),
-    /// An earlier notice covers this one.
+    /// An earlier notice covers this notice, which is not sent.
     Folded,
 }
 
 impl OutboxEntry {
-    /// The entry with its fate, before rendering; it is not counted again.
+    /// The entry with its fate, before rendering; the notice is not counted again.
     #[must_use]
     pub fn counted(mut self, fate: Fate) -> Self {
         self.notice = None;

@@ -1,4 +1,4 @@
-//! The changes that API callers may make to an outbox entry before it is sent.
+//! The changes that API callers can make to an outbox entry before it is sent.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -12,8 +12,8 @@ use crate::document::{HtmlSource, html_of};
 use crate::outbox::status::{Move, Status};
 use crate::outbox::{MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage};
 
-/// The body of an update. Absent fields keep their values; an empty body changes only
-/// `updated_at_millis`.
+/// The body of a request to update an entry. Absent fields keep their values; an empty body changes
+/// only `updated_at_millis`.
 #[wire::optional]
 #[derive(Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -30,16 +30,17 @@ pub struct OutboxPatch {
     /// The id of the theme around the email; `null` for no theme.
     #[schema(value_type = Option<Uuid>)]
     pub theme_id: Change<ThemeId>,
-    /// The new recipients. An email with a code may only go to the address that the code is for.
+    /// The new recipients. An email with a code can only be sent to the address that the code is
+    /// for.
     pub to: Option<Recipients>,
-    /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
-    /// keeps its code.
+    /// Replaces all variables. A variable that is sent back as it was read, with `••••••` for a
+    /// code, keeps its code.
     pub variables: Option<Variables>,
     /// Stored for published SDKs, but has no effect: deliverability is not checked.
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
     pub scheduled_at_millis: Option<AtMillis>,
-    /// Whether workers leave the entry alone until it is resumed.
+    /// Whether the entry is paused: workers skip it until it is resumed.
     pub is_paused: Option<bool>,
     /// Only `true` is accepted: the entry is permanently skipped, and the other fields are ignored.
     #[schema(value_type = Option<bool>)]
@@ -76,8 +77,8 @@ pub enum Refusal {
     /// The email is being sent, was sent, or was skipped or cancelled.
     #[error("an outbox entry with status {} cannot be edited", .0.name())]
     NotEditable(Status),
-    /// The code in the email proves control of the original recipient's address, so nobody else may
-    /// get it.
+    /// The code in the email proves control of the original recipient's address, so the email must
+    /// not be sent to anyone else.
     #[error("an email with a code cannot be redirected to other recipients")]
     Redirected,
 }
@@ -111,8 +112,8 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage of an email that was cancelled. It keeps the start time of rendering or sending,
-    /// if this stage has one.
+    /// The stage of an email that was cancelled. If rendering or sending had begun, the stage keeps
+    /// that time.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
@@ -124,8 +125,8 @@ impl Stage {
 }
 
 impl OutboxEntry {
-    /// The entry with `patch` applied. This is pure, so every transition can be tested without a
-    /// table.
+    /// The entry with `patch` applied. This function is pure, so every transition can be tested
+    /// without a table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refusal> {
         let status = self.status();
         if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
@@ -141,8 +142,8 @@ impl OutboxEntry {
         if patch.is_empty() {
             return Ok(self);
         }
-        // A worker that is rendering loses its claim; one that is about to send finds that the
-        // entry is no longer queued.
+        // A worker that is rendering loses its claim to the entry; a worker that is about to send
+        // finds that the entry is no longer queued.
         match self.stage {
             Stage::Rendering { .. } => self.stage = Stage::Preparing,
             Stage::Queued => self.stage = Stage::Scheduled,

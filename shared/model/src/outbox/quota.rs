@@ -1,16 +1,16 @@
 //! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
-//! takes one token per recipient. It is sent as soon as the bucket has one of these tokens, and
-//! later emails wait until the missing tokens have been added. So even an email with more
-//! recipients than the bucket can hold is sent, yet no project exceeds its rate for long.
+//! takes one token per recipient. An email is sent as soon as the bucket has one of its tokens, and
+//! later emails wait until the missing tokens have been added. So an email with more recipients
+//! than the bucket's capacity can still be sent, and a project never exceeds its rate for long.
 //!
-//! A full bucket holds one hour of the project's rate. So after a quiet hour, emails are sent
-//! immediately, because people wait for their codes, but in any hour at most about twice the hourly
-//! rate is sent.
+//! A full bucket holds one hour of the project's rate. So emails are sent immediately after a quiet
+//! hour, because people wait for their codes. In any hour, a project sends at most about twice its
+//! hourly rate.
 //!
-//! Anyone can make a project send a code or a notice to an unverified address. Such an email, like
-//! every built-in email to an unverified address, also takes the same number of tokens from a
-//! second bucket, which refills half as fast and holds half an hour's refill. So half of the rate
-//! is reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
+//! Anyone can make a project send a code or a notice to an unverified address. Each built-in email
+//! to an unverified address therefore also takes the same number of tokens from a second bucket,
+//! which refills half as fast as the first and holds half an hour's refill. So half of the rate is
+//! reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,14 +18,15 @@ use wire::clock::Millis;
 
 use crate::outbox::{MAX_ADDRESSES, OutboxEntry};
 
-/// How long a rate is used before it is recomputed, which reads a month of counters.
+/// How long a rate is used before it is recomputed; recomputing reads a month of counters.
 const RATE_LIFE: Millis = 60_000;
 /// An hour in milliseconds.
 const HOUR: f64 = 3_600_000.0;
 
 /// The share of a project's rate that emails to strangers may use.
 const STRANGERS: f64 = 0.5;
-/// The share of the strangers' hourly rate that may be sent in one burst, but at least one email.
+/// The share of the strangers' hourly rate that may be sent in one burst; the burst is at least one
+/// email.
 const BURST: f64 = 0.5;
 
 /// The two kinds of recipients that the quota distinguishes.
@@ -33,8 +34,8 @@ const BURST: f64 = 0.5;
 pub enum Audience {
     /// Recipients of all emails other than those for [`Self::Strangers`].
     Known,
-    /// Recipients of a built-in email whose addresses are not known to be verified; see
-    /// [`OutboxEntry::is_to_stranger`].
+    /// Recipients of a built-in email whose addresses are not known to be verified (see
+    /// [`OutboxEntry::is_to_stranger`]).
     Strangers,
 }
 
@@ -45,8 +46,8 @@ impl Audience {
     }
 }
 
-/// The number of tokens for an entry's email. An email to too many addresses is not sent, so it
-/// takes one token.
+/// The number of tokens for an entry's email. An email to too many addresses is not sent, so only
+/// one token is taken for it.
 pub fn tokens(entry: &OutboxEntry) -> usize {
     let count = entry.to.addresses().len();
     if count > MAX_ADDRESSES { 1 } else { count.max(1) }
@@ -82,7 +83,7 @@ impl Bucket {
         now.as_millisecond() - self.rated_at >= RATE_LIFE
     }
 
-    /// The bucket refilled up to now, with a new rate from now on.
+    /// The bucket refilled up to `now`, with a new rate from then on.
     pub fn at_rate(self, per_hour: f64, now: Timestamp) -> Self {
         let filled = self.filled(now);
         let strangers = filled.strangers.min(max_for_strangers(per_hour));
@@ -101,7 +102,7 @@ impl Bucket {
         (filled.with(to, -f64::from(taken)), taken)
     }
 
-    /// Takes tokens even if the bucket has fewer.
+    /// Takes tokens even if the bucket does not contain enough.
     pub fn owe(self, to: Audience, count: u32) -> Self {
         self.with(to, -f64::from(count))
     }
@@ -111,7 +112,7 @@ impl Bucket {
         self.with(to, f64::from(count))
     }
 
-    /// The bucket with `more` tokens added, up to its capacity; negative values take tokens.
+    /// The bucket with `more` tokens added, up to its capacity; a negative number takes tokens.
     fn with(self, to: Audience, more: f64) -> Self {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {
@@ -121,8 +122,8 @@ impl Bucket {
         }
     }
 
-    /// The bucket refilled up to `now`; unchanged if the worker that last refilled it has a clock
-    /// ahead of this one.
+    /// The bucket refilled up to `now`; unchanged if the clock of the worker that last refilled the
+    /// bucket is ahead of this clock.
     #[expect(clippy::cast_precision_loss, reason = "at most a few years in milliseconds, which is far below 2^53")]
     fn filled(self, now: Timestamp) -> Self {
         let passed = (now.as_millisecond() - self.filled_at).max(0);
@@ -185,7 +186,7 @@ mod tests {
             (bucket, sent) = (next, sent + taken);
         }
         assert_eq!(sent, 60 + 120);
-        // Known recipients can use only the tokens that strangers left.
+        // Known recipients can use only the tokens that emails to strangers have left.
         let (bucket, taken) = bucket.take(Audience::Known, 1000, at(3600));
         assert_eq!(taken, 240 - 2);
         assert_eq!(bucket.take(Audience::Strangers, 1000, at(3600)).1, 0);

@@ -1,4 +1,4 @@
-//! A mail service's report on an attempt to send an entry.
+//! A mail service's report on an attempt to send an email.
 
 use jiff::Timestamp;
 use wire::clock::Millis;
@@ -7,7 +7,7 @@ use crate::outbox::reports::Reports;
 use crate::outbox::status::{Move, ReportKind};
 use crate::outbox::{OutboxEntry, Stage};
 
-/// One report on one attempt to send an entry.
+/// A report on one attempt to send an entry's email.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// The attempt, identified by the start of sending in milliseconds since the Unix epoch. Only
@@ -20,8 +20,8 @@ pub struct Report {
 }
 
 impl OutboxEntry {
-    /// The entry with a report applied; `None` if the report is about another attempt or adds
-    /// nothing new, or if the entry's status permits no reports.
+    /// The entry with a report applied; `None` if the report is about another attempt or does not
+    /// add anything new, or if the entry's status does not permit reports.
     pub fn report(mut self, report: Report, now: Timestamp) -> Option<Self> {
         if !self.status().allows(Move::Report(report.kind)) {
             return None;

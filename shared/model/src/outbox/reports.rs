@@ -2,16 +2,17 @@
 //! opens and clicks.
 //!
 //! Reports arrive late, in any order and more than once. So an entry keeps only the earliest time
-//! of each kind, which does not depend on the order. The entry's status is the first in this list
-//! that was reported: marked as spam, clicked, opened, bounced, delivered, delayed.
+//! of each kind of report; these times do not depend on the order of the reports. The entry's
+//! status is the first one in this list for which a report has arrived: marked as spam, clicked,
+//! opened, bounced, delivered, delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
 
 use crate::outbox::status::{ReportKind, Status};
 
-/// The earliest time of each kind of report, in milliseconds since the Unix epoch. Acceptance has
-/// no field, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies it.
+/// The earliest time of each kind of report, in milliseconds since the Unix epoch. There is no
+/// field for acceptance, because [`Stage::Sent`](crate::outbox::Stage::Sent) implies acceptance.
 #[wire::sparse]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reports {
@@ -30,12 +31,12 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Whether nothing has been reported.
+    /// Whether there are no reports.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The status of a sent email, derived from its reports.
+    /// The status of a sent email, derived from the reports.
     pub fn status(&self) -> Status {
         match self {
             Self { marked_as_spam_at: Some(_), .. } => Status::MarkedAsSpam,

@@ -24,7 +24,7 @@ pub enum Stage {
         started_at: Millis,
     },
     /// Rendering failed, for example because the sources have an error, the theme does not exist or
-    /// the email is too large. An edit of the content starts rendering again.
+    /// the email is too large. Editing the content starts rendering again.
     RenderError {
         /// When rendering began.
         started_at: Millis,
@@ -44,8 +44,8 @@ pub enum Stage {
         /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
-    /// Sending failed permanently or in all permitted attempts, the mail service accepted no emails
-    /// for a day, or the outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, the mail service did not accept any
+    /// email for a day, or the outcome is unknown.
     ServerError {
         /// When the last attempt began.
         started_at: Millis,
@@ -60,19 +60,19 @@ pub enum Stage {
         at: Millis,
         /// Why the email is not sent.
         reason: SkippedReason,
-        /// When rendering began; absent if it did not. May also be absent if rendering was
-        /// completed, because [`RenderedEmail`] has that time too.
+        /// When rendering began; absent if rendering did not begin. May also be absent if rendering
+        /// was completed, because [`RenderedEmail`] contains that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
         /// When the last attempt to send began, if the entry was skipped during the attempt or
         /// cancelled in the stage [`Self::ServerError`].
         started_sending_at: Option<Millis>,
     },
-    /// The mail service accepted the email; `reports` contains later events.
+    /// The mail service accepted the email; `reports` contains events since then.
     Sent {
         /// When sending began.
         started_at: Millis,
-        /// When the worker learned that the mail service accepted the email. If a report came
+        /// When the worker learned that the mail service accepted the email. If a report arrived
         /// first, the time of the reported event.
         at: Millis,
         /// The mail service's reports on the email.
@@ -92,18 +92,18 @@ pub enum SkippedReason {
     UserUnsubscribed,
     /// The user no longer exists.
     UserAccountDeleted,
-    /// The user has no primary address.
+    /// The user does not have a primary address.
     UserHasNoPrimaryEmail,
-    /// The entry has no recipient.
+    /// The entry does not have a recipient.
     NoEmailProvided,
-    /// The address is known to bounce. Published SDKs know this reason; this service does not use
-    /// it.
+    /// The address is known to bounce. Published SDKs know this reason, but this service does not
+    /// use it.
     LikelyNotDeliverable,
     /// A caller cancelled the email.
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// The recipient gets no more notices for now, as the last one announced.
+    /// The recipient gets no further notices for now, as the last notice said.
     NoticesFolded,
 }
 
@@ -116,16 +116,16 @@ pub struct RenderedEmail {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body. Absent in the table, which stores it separately, except in an entry from an
-    /// earlier version.
+    /// The HTML body. Absent in the table, which stores the body separately, except in an entry
+    /// from an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body, with the same exception.
+    /// The text body, absent in the same cases.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// Where the recipient can unsubscribe from the email's category. Absent if the category does
-    /// not permit that or the email is not for a user; removed once the email has been sent,
-    /// skipped or given up.
+    /// Where the recipient can unsubscribe from the email's category. Absent if emails of the
+    /// category do not have such a link or the email is not for a user; removed once the email has
+    /// been sent, skipped or given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once they are stored separately. See
@@ -139,26 +139,27 @@ pub struct RenderedEmail {
 pub struct SendError {
     /// When the attempt failed, in milliseconds since the Unix epoch.
     pub at: Millis,
-    /// A class of errors that API callers may rely on, such as `TEMPORARY`.
+    /// The class of the error, on which API callers may rely, such as `TEMPORARY`.
     pub class: String,
-    /// A description of the error; if a mail server refused the email, with the server's own text.
+    /// A description of the error; includes the mail server's text if a mail server refused the
+    /// email.
     pub message: String,
-    /// The cause: the mail service's answer, or the error that occurred instead; empty if neither
-    /// is known.
+    /// The cause: the mail service's response, or the error that occurred instead of a response;
+    /// empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
 
 impl SendError {
-    /// The class of a temporary refusal: the mail service currently accepts no emails at all.
+    /// The class of a temporary refusal: the mail service currently does not accept any emails.
     pub const NOT_NOW: &str = "NOT_NOW";
 
-    /// A failure of this class, without a cause.
+    /// An error of this class, without a cause.
     pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
         Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }
     }
 
-    /// A failure with an unknown outcome: the email may have been sent.
+    /// An error after which the outcome is unknown: the email may have been sent.
     pub fn unknown(now: Timestamp, message: impl Into<String>) -> Self {
         Self::new(now, "UNKNOWN", message)
     }

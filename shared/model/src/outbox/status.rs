@@ -1,19 +1,18 @@
-//! The fifteen statuses of an outbox entry, and every transition between them.
+//! The fifteen statuses of an outbox entry and all transitions between them.
 //!
-//! [`TRANSITIONS`] is authoritative: a move is refused unless the table lists the entry's status
-//! for it, and the tests' random walks fail if a move leads to a status that the table does not
-//! list.
+//! [`TRANSITIONS`] is authoritative: a move is refused unless the table lists it for the entry's
+//! status. Random walks in the tests fail if a move leads to a status that the table does not list.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-/// The status of an entry on the wire. Entries with one of the first seven statuses can be edited.
+/// The status of an entry on the wire. Entries can be edited in the first seven statuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Status {
-    /// Workers leave the entry alone until it is resumed.
+    /// Workers skip the entry until it is resumed.
     Paused,
     /// The entry waits to be rendered.
     Preparing,
@@ -29,18 +28,18 @@ pub enum Status {
     ServerError,
     /// A worker is sending the email.
     Sending,
-    /// The email is not sent; the reason is a
+    /// The email is not sent, for the reason given as
     /// [`SkippedReason`](crate::outbox::stage::SkippedReason).
     Skipped,
-    /// The email was sent, but then permanently refused.
+    /// The email was sent and then permanently refused.
     Bounced,
-    /// The email was sent, but its delivery is delayed.
+    /// The email was sent, and its delivery is delayed.
     DeliveryDelayed,
     /// The mail service accepted the email.
     Sent,
     /// The recipient opened the email.
     Opened,
-    /// The recipient followed a link.
+    /// The recipient followed a link in the email.
     Clicked,
     /// The recipient reported the email as spam.
     MarkedAsSpam,
@@ -51,7 +50,7 @@ pub enum Status {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum SimpleStatus {
-    /// The entry will still change by itself, or is paused.
+    /// The status will still change without a caller's action, or the entry is paused.
     InProgress,
     /// The email could not be rendered or sent, may or may not have been sent, or bounced.
     Error,
@@ -67,28 +66,28 @@ use Status::{
 /// An event that may change the status of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
-    /// A worker starts rendering, or takes over from one whose lease has expired.
+    /// A worker starts rendering, or takes over from a worker whose lease has expired.
     BeginRendering,
     /// The worker has rendered the entry.
     FinishRendering,
     /// Rendering fails; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     FailRendering,
-    /// The scheduled time, or the time of the next attempt, has come.
+    /// The scheduled time, or the time of the next attempt, has been reached.
     Enqueue,
     /// A worker starts sending; edits are refused until the attempt ends.
     BeginSending,
     /// The mail service accepted the email.
     FinishSending,
-    /// A worker about to send finds that there is no recipient, or that the user has unsubscribed
-    /// or no longer exists.
+    /// A worker that is about to send finds that there is no recipient, or that the user has
+    /// unsubscribed or no longer exists.
     Skip,
     /// The code in the email has expired.
     Expire,
-    /// Another notice to the same recipient covers this one.
+    /// Another notice to the same recipient covers this notice.
     Fold,
-    /// An attempt to send failed but may be repeated.
+    /// An attempt to send failed, but another attempt may follow.
     Retry,
-    /// An attempt to send failed permanently or was the last one, or its outcome is unknown.
+    /// An attempt to send failed permanently, was the last one, or has an unknown outcome.
     Fail,
     /// The entry is taken back from a worker that is known to have stopped without sending the
     /// email.
@@ -126,14 +125,14 @@ impl ReportKind {
         [Self::Accepted, Self::Delayed, Self::Delivered, Self::Bounced, Self::Opened, Self::Clicked, Self::MarkedAsSpam];
 }
 
-/// One row of the table: a move, the statuses that permit it, and the statuses that it may lead to.
+/// A row of the table: a move, the statuses that permit it, and the statuses to which it may lead.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
     /// The move.
     pub by: Move,
     /// The statuses that permit the move.
     pub from: &'static [Status],
-    /// The statuses that the move may lead to; empty if the move never changes the status.
+    /// The statuses to which the move may lead; empty if the move never changes the status.
     pub to: &'static [Status],
 }
 
@@ -146,8 +145,8 @@ const fn stays(by: Move, from: &'static [Status]) -> Transition {
     line(by, from, &[])
 }
 
-/// Every transition between statuses. A status is final if neither workers nor callers have a move
-/// from it: only reports from the mail service can still change such an entry.
+/// Every transition between statuses. A status is final if workers and callers cannot move an entry
+/// out of it: only reports from the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),
@@ -170,12 +169,12 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::Patch, &[Queued], &[Queued, Scheduled, Preparing, Paused]),
     line(Move::Patch, &[ServerError], &[ServerError, Preparing, Paused]),
     line(Move::Cancel, &[Paused, Preparing, Rendering, RenderError, Scheduled, Queued, ServerError], &[Skipped]),
-    // A report may arrive before the worker has recorded that the email was sent. It also resolves
-    // an unknown outcome.
+    // A report may arrive before the worker has recorded that the email was sent. Such a report
+    // also resolves an unknown outcome.
     line(Move::Report(ReportKind::Accepted), &[Sending, ServerError, Sent], &[Sent]),
     stays(Move::Report(ReportKind::Accepted), &[DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam]),
     line(Move::Report(ReportKind::Delayed), &[Sending, ServerError, DeliveryDelayed], &[DeliveryDelayed]),
-    // A delivered email is no longer delayed, whichever report arrives first.
+    // A delivered email is no longer delayed, regardless of the order of the reports.
     line(Move::Report(ReportKind::Delayed), &[Sent], &[DeliveryDelayed, Sent]),
     stays(Move::Report(ReportKind::Delayed), &[Bounced, Opened, Clicked, MarkedAsSpam]),
     line(Move::Report(ReportKind::Delivered), &[Sending, ServerError, Sent, DeliveryDelayed], &[Sent]),
@@ -197,7 +196,7 @@ impl Status {
     /// Every status.
     pub const ALL: &[Self] = <Self as VariantArray>::VARIANTS;
 
-    /// The name on the wire, in kebab-case.
+    /// The name of the status on the wire, in kebab-case.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -211,7 +210,7 @@ impl Status {
         }
     }
 
-    /// Whether API callers may edit an entry with this status.
+    /// Whether API callers may edit an entry in this status.
     pub fn is_editable(self) -> bool {
         self.allows(Move::Patch)
     }
@@ -249,8 +248,8 @@ mod tests {
         }
     }
 
-    /// Once an email is sent or has bounced, it only collects reports; a skipped one never changes
-    /// again.
+    /// An email that has been sent or has bounced only collects reports; a skipped email never
+    /// changes again.
     #[test]
     fn only_reports_leave_a_final_status_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];
@@ -260,8 +259,8 @@ mod tests {
         }
     }
 
-    /// Late reports must not be refused because of earlier ones, so each of these statuses permits
-    /// every report.
+    /// Late reports must not be refused because of earlier reports, so each of these statuses
+    /// permits every kind of report.
     #[test]
     fn every_report_applies_to_every_status_after_sending_starts() {
         for kind in ReportKind::ALL {

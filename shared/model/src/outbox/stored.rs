@@ -1,5 +1,5 @@
-//! Short forms of an outbox entry's fields in the table. The longer forms of earlier versions are
-//! read as well.
+//! Short forms in which the table stores the fields of an outbox entry. The longer forms that
+//! earlier versions wrote can still be read.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use wire::id::EmailId;
 
 use crate::document::theme::DEFAULT_THEME;
 
-/// Whether a value is the one that an absent field stands for.
+/// Whether a value is the default, for which the field is omitted.
 pub(super) fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Stands for the id until it is read from the key.
+/// A placeholder for the id until the id is read from the key.
 pub(super) fn id_of_key() -> EmailId {
     Uuid::nil().into()
 }
 
-/// Variables, as JSON with one character for each masked code.
+/// Stores variables as JSON, with a single character for each masked code.
 pub(super) mod variables {
     use serde::de::Error as _;
     use serde::ser::Error as _;
@@ -29,7 +29,7 @@ pub(super) mod variables {
 
     use crate::outbox::codes::HIDDEN;
 
-    /// Cannot occur in JSON, which escapes it.
+    /// This character cannot occur in JSON, which escapes it.
     const MASK: &str = "\u{1}";
 
     pub(crate) fn serialize<S: Serializer>(variables: &Map<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,7 +43,7 @@ pub(super) mod variables {
     }
 }
 
-/// Sealed codes, as bytes: text takes a third more.
+/// Stores sealed codes as bytes, because text takes a third more space.
 pub(super) mod codes {
     use super::{BTreeMap, Deserialize, Deserializer, SealedText, Serialize, Serializer};
 
@@ -64,7 +64,7 @@ pub(super) mod codes {
     }
 }
 
-/// The id of a theme, with a shorter name for the default one.
+/// Stores the id of a theme, with a shorter name for the default theme.
 pub(super) mod theme {
     use serde::de::Error as _;
 

@@ -19,7 +19,7 @@ use crate::outbox::{
 pub(crate) const ME: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
-/// `millis` milliseconds after the creation of every entry in these tests.
+/// The time `millis` milliseconds after the creation of every entry in these tests.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(1_000_000_000_000 + millis).expect("a time")
 }
@@ -172,7 +172,7 @@ fn an_email_is_tried_five_times_with_growing_pauses() {
     assert_eq!(last.failures.len(), MAX_ATTEMPTS);
 }
 
-/// The queued entry, after a temporary refusal by the mail service at this time.
+/// The queued entry after a temporary refusal by the mail service at this time.
 fn not_now(entry: OutboxEntry, jitter: f64, now: Timestamp) -> OutboxEntry {
     let refusal = Outcome::Retryable(SendError::new(now, SendError::NOT_NOW, "not now"));
     entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, refusal, jitter, now)).expect("an outcome")
@@ -199,7 +199,7 @@ fn refusals_for_now_are_repeated_for_a_day_and_are_no_attempts() {
     assert!(now.duration_since(begin) >= SignedDuration::from_hours(24) && refusals > 200, "{refusals} until {now}");
     assert_eq!((last.status(), last.due_at(), last.failures.len()), (Status::ServerError, None, 2));
     let Stage::ServerError { message, .. } = &last.stage else { panic!("{:?}", last.stage) };
-    assert_eq!((message.as_str(), &last.failures[1].message), ("the email service has accepted no emails for a day", message));
+    assert_eq!((message.as_str(), &last.failures[1].message), ("the email service has not accepted any emails for a day", message));
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn an_empty_update_leaves_the_claim_of_a_worker_valid() {
 
 #[test]
 fn an_entry_that_is_due_can_be_moved() {
-    // Workers rely on this: they continue with an entry while it is due.
+    // Workers rely on this property: they continue with an entry while the entry is due.
     let far = at(86_400_000);
     assert!(entry().due_at().is_some_and(|due| due <= far) && entry().begin_rendering(ME, far).is_some());
     assert!(rendering().begin_rendering(OTHER, far).is_some());

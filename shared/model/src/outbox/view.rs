@@ -1,4 +1,4 @@
-//! An outbox entry on the wire: exactly the fields that belong to its status.
+//! An outbox entry in responses, with exactly the fields that belong to its status.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -26,16 +26,16 @@ pub struct OutboxView {
     pub subject_source: String,
     /// MiniJinja source of the body, in HTML or MJML.
     pub html_source: String,
-    /// The same as `html_source`, for published SDKs.
+    /// An alias of `html_source`, for published SDKs.
     pub tsx_source: String,
     /// MiniJinja source of the text body; derived from the HTML if `null`.
     pub text_source: Option<String>,
-    /// The theme around the email; `null` for none.
+    /// The theme around the email; `null` for no theme.
     pub theme_id: Option<Uuid>,
     /// Who receives the email.
     pub to: Recipients,
-    /// The template's variables. In the service's own emails, `••••••` masks codes, before and
-    /// after sending.
+    /// The template's variables. Codes in the service's own emails are masked by `••••••`, before
+    /// and after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
     /// Stored for published SDKs, but has no effect: deliverability is not checked.
@@ -44,60 +44,62 @@ pub struct OutboxView {
     pub scheduled_at_millis: Millis,
     /// Whether the email was created from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// The draft that the email was created from; `null` if there is none.
+    /// The draft from which the email was created; `null` if the email was not created from a
+    /// draft.
     pub email_draft_id: Option<Uuid>,
-    /// The template that the email was created from; `null` if there is none.
+    /// The template from which the email was created; `null` if the email was not created from a
+    /// template.
     pub email_programmatic_call_template_id: Option<Uuid>,
     /// The number of failed attempts to send.
     pub send_retries: usize,
-    /// When the next attempt is due; `null` if none is.
+    /// When the next attempt is due; `null` if no further attempt is planned.
     pub next_send_retry_at_millis: Option<Millis>,
-    /// The failed attempts, oldest first; `null` if there are none.
+    /// The failed attempts, oldest first; `null` if no attempt has failed.
     pub send_attempt_errors: Option<Vec<AttemptError>>,
     /// The status.
     pub status: Status,
     /// A summary of the status.
     pub simple_status: SimpleStatus,
-    /// Whether workers leave the entry alone until it is resumed.
+    /// Whether the entry is paused: workers skip it until it is resumed.
     pub is_paused: bool,
     /// Whether the entry has been rendered; `false` while it is paused.
     pub has_rendered: bool,
     /// Whether the status is `sent`, `opened`, `clicked` or `marked-as-spam`.
     pub has_delivered: bool,
-    /// The result of rendering; absent while the entry is not rendered or is paused.
+    /// The result of rendering; absent while the entry is paused or not rendered.
     #[schema(value_type = RenderedView)]
     #[serde(flatten)]
     pub rendered: Option<RenderedView>,
-    /// The times of the events so far, and their details.
+    /// The times and details of the events so far.
     #[serde(flatten)]
     pub moments: Moments,
 }
 
-/// One failed attempt to send.
+/// A failed attempt to send.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AttemptError {
-    /// The number of the attempt, counted from 1.
+    /// The number of the attempt, starting at 1.
     pub attempt_number: usize,
     /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
-    /// A description of the error, followed by a colon and the mail server's own text if it refused
-    /// the email.
+    /// A description of the error. If the mail server refused the email, a colon and the server's
+    /// text follow.
     pub external_message: String,
     /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
-    /// The cause: the mail service's answer, or the error that occurred instead; if neither is
-    /// known, the same as `external_message`.
+    /// The cause: the mail service's response, or the error that occurred instead of a response;
+    /// the same as `external_message` if unknown.
     pub internal_message: String,
     /// The class of the error, as in `external_details`.
     #[schema(value_type = Object)]
     pub internal_details: Value,
 }
 
-/// The fields of a rendered entry: all of them, or none.
+/// The fields of a rendered entry, which are present or absent together.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
-    /// The subject line. `••••••` masks codes, here and in the bodies.
+    /// The subject line. Codes are masked by `••••••`, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
     /// The HTML body; `null` from 24 hours after the email was sent, skipped or given up.
@@ -109,7 +111,7 @@ pub struct RenderedView {
     /// Whether the email's category is transactional.
     #[schema(required = false)]
     pub is_transactional: bool,
-    /// Whether the email is sent before others.
+    /// Whether the email is sent before emails without high priority.
     #[schema(required = false)]
     pub is_high_priority: bool,
     /// The category that the email belongs to.
@@ -117,19 +119,19 @@ pub struct RenderedView {
     pub notification_category_id: Option<Uuid>,
 }
 
-/// The times of the events so far, and their details. A paused entry has none.
+/// The times and details of the events so far. Empty for a paused entry.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Moments {
     /// When a worker began to render the entry.
     pub started_rendering_at_millis: Option<Millis>,
-    /// When rendering ended; with `render_error`, when it failed.
+    /// When rendering ended or, with `render_error`, when it failed.
     pub rendered_at_millis: Option<Millis>,
     /// Why rendering failed.
     pub render_error: Option<String>,
     /// When a worker began to send the email.
     pub started_sending_at_millis: Option<Millis>,
-    /// When sending failed permanently, or was given up because its outcome is unknown.
+    /// When sending failed permanently, or was given up because the outcome is unknown.
     pub error_at_millis: Option<Millis>,
     /// Why sending failed.
     pub server_error: Option<String>,
@@ -140,8 +142,8 @@ pub struct Moments {
     /// Present with `skipped_reason`; always an empty object.
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
-    /// When the recipient's server accepted the email; until that is reported, when the mail
-    /// service did.
+    /// When the recipient's server accepted the email; until this is reported, when the mail
+    /// service accepted it.
     pub delivered_at_millis: Option<Millis>,
     /// When the email bounced.
     pub bounced_at_millis: Option<Millis>,
@@ -158,11 +160,12 @@ pub struct Moments {
 }
 
 impl OutboxView {
-    /// The entry as all callers see it: with masked codes, and without bodies that count as erased.
+    /// The entry as shown to all callers: codes are masked, and bodies that count as erased are
+    /// omitted.
     pub fn of(entry: &OutboxEntry, now: Timestamp) -> Self {
         let entry = &*entry.shown();
         let status = entry.status();
-        // Hidden while the entry is paused, because an edit may discard it.
+        // The result is hidden while the entry is paused, because an edit may discard it.
         let rendered = entry.rendered.as_ref().filter(|_| status != Status::Paused);
         let moments = if status == Status::Paused { Moments::default() } else { Moments::of(&entry.stage, rendered) };
         let delivered = matches!(status, Status::Sent | Status::Opened | Status::Clicked | Status::MarkedAsSpam);
@@ -255,7 +258,7 @@ impl Moments {
         }
     }
 
-    /// Adds the start of sending, and the later times that belong to the status derived from the
+    /// Adds when sending began, and the later times that belong to the status derived from the
     /// reports.
     fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
         let begun = Self { started_sending_at_millis: Some(started_at), ..self };

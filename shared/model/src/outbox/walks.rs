@@ -1,5 +1,5 @@
-//! Random walks through the statuses of an entry. Whatever callers, workers and the mail service do
-//! and in whatever order, every step is a permitted transition, and an email is sent at most once.
+//! Random walks through an entry's statuses. Whatever callers, workers and the mail service do, in
+//! any order, every step is a permitted transition, and an email is sent at most once.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -28,15 +28,15 @@ enum Step {
     Send {
         worker: u128,
     },
-    /// The worker learns the outcome of its attempt: 0 and 1 are sent, 2 is retryable, 3 is a
-    /// temporary refusal, 4 is final.
+    /// The worker learns the outcome of its attempt: 0 and 1 mean sent, 2 retryable, 3 temporarily
+    /// refused, and 4 finally failed.
     Told {
         worker: u128,
         outcome: u8,
     },
     Abandon,
     TakeBack,
-    /// The mail service reports on the last attempt or an earlier one.
+    /// The mail service reports on the last attempt or an earlier attempt.
     Report {
         kind: ReportKind,
         on_last: bool,
@@ -105,7 +105,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
     }
 }
 
-/// The moves of [`TRANSITIONS`](super::status::TRANSITIONS) that a step may correspond to.
+/// The moves of [`TRANSITIONS`](super::status::TRANSITIONS) to which a step may correspond.
 fn moves(step: &Step, to: Status) -> Vec<Move> {
     match step {
         Step::Patch(body) if body.get("cancel").is_some() => vec![Move::Cancel],
@@ -127,8 +127,8 @@ fn is_final(status: Status) -> bool {
     !status.is_editable() && !matches!(status, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
 }
 
-/// Takes the steps and checks the entry after each. Returns how often it reached the stage
-/// [`Stage::Sent`].
+/// Performs the steps and checks the entry after each step. Returns how often the entry reached the
+/// stage [`Stage::Sent`].
 fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     let (mut entry, mut millis, mut sent) = (entry(), 0, 0);
     for step in steps {
@@ -166,7 +166,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     Ok(sent)
 }
 
-/// Some reports, and a randomly ordered list that contains each of them twice.
+/// Some reports, and a randomly ordered list that contains each report twice.
 fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
         attempt: at(3).as_millisecond(),
@@ -214,7 +214,7 @@ proptest! {
                 Status::Queued => entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Sent { is_reported_on: true }, 0.5, now)),
                 _ => entry.abandon_sending(now),
             };
-            entry = next.expect("what is due can be moved");
+            entry = next.expect("an entry that is due can be moved");
         }
         prop_assert_eq!(entry.due_at(), None);
     }

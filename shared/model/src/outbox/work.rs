@@ -1,5 +1,5 @@
-//! The transitions made by workers. Their methods return the next state, or `None` if the
-//! transition does not apply, in which case the worker leaves the entry alone.
+//! The transitions that workers make. Each method returns the next state, or `None` if the
+//! transition does not apply; the worker then skips the entry.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -11,17 +11,17 @@ use crate::outbox::status::Move;
 use crate::outbox::{MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SendError, SkippedReason, Stage};
 
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
-/// KB, which must have room for the keys and for the data that workers add later.
+/// KB, which must also have room for the keys and for the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
 /// How long the mail service may refuse all emails before an email is given up, in milliseconds.
 const UNAVAILABLE_TIMEOUT: Millis = 24 * HOUR;
-/// Refusals further apart than this are not consecutive: in between, the email was waiting for
-/// something else, such as its project's quota or the end of a pause.
+/// Refusals that are further apart are not consecutive. Between such refusals, the email was
+/// waiting for something else, such as its project's quota or the end of a pause.
 const APART: Millis = 6 * HOUR;
 /// The maximum length of each text about a failure, in characters.
 const MAX_FAILURE_TEXT: usize = 1_000;
 const HOUR: Millis = 3_600_000;
-/// The approximate size of an entry without its texts and variables, in bytes.
+/// The approximate size of an entry other than its texts and variables, in bytes.
 const OTHER_BYTES: usize = 2048;
 
 /// The outcome of an attempt to send.
@@ -32,8 +32,8 @@ pub enum Outcome {
         /// Whether the mail service will send reports on the email.
         is_reported_on: bool,
     },
-    /// The email is not sent: there is no recipient, or the user has unsubscribed or no longer
-    /// exists.
+    /// The email is not sent because there is no recipient, or because the user has unsubscribed or
+    /// no longer exists.
     Skipped(SkippedReason),
     /// The email was not sent, but another attempt may succeed. A failure of the class
     /// [`SendError::NOT_NOW`] does not count as an attempt.
@@ -43,7 +43,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Adds the cause, unless the failure already has one.
+    /// Adds the cause, unless the error already has a cause.
     pub fn because(self, cause: String) -> Self {
         let said = |failure: SendError| if failure.cause.is_empty() { failure.because(cause) } else { failure };
         match self {
@@ -53,8 +53,9 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in the texts about the failure, because the mail service's answer may quote the
-    /// email. Shortens the texts only afterwards: part of a code would not be recognized.
+    /// Masks codes in the texts about the failure, because the mail service's response may quote
+    /// the email. The texts are shortened only afterwards, because part of a code would not be
+    /// recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MAX_FAILURE_TEXT).collect();
         let hidden = |failure: SendError| SendError { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
@@ -66,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// The rendered subject and bodies, or why rendering failed.
+/// The rendered subject and bodies, or the reason why rendering failed.
 pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
 
 impl OutboxEntry {
@@ -82,8 +83,8 @@ impl OutboxEntry {
         })
     }
 
-    /// rendering → scheduled, queued if the email is already due, or render-error; only for the
-    /// worker that holds the claim.
+    /// rendering → scheduled, queued if the email is already due, or render-error; permitted only
+    /// for the worker that holds the claim.
     pub fn finish_rendering(mut self, claim: Uuid, result: Rendering, now: Timestamp) -> Option<Self> {
         let Stage::Rendering { claim: held, started_at } = self.stage else { return None };
         let by = if result.is_ok() { Move::FinishRendering } else { Move::FailRendering };
@@ -105,8 +106,8 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// scheduled → queued, at the scheduled time or, after a failed attempt, the time of the next
-    /// attempt if that is later.
+    /// scheduled → queued, at the scheduled time or at the time of the next attempt, whichever is
+    /// later.
     pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
         let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
         is_due.then(|| {
@@ -127,7 +128,7 @@ impl OutboxEntry {
         })
     }
 
-    /// queued → sending. Edits are refused until the attempt ends.
+    /// queued → sending. Edits are refused until the attempt to send ends.
     pub fn begin_sending(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
         self.may(Move::BeginSending).then(|| {
             self.stage = Stage::Sending { claim, started_at: now.as_millisecond() };
@@ -135,8 +136,8 @@ impl OutboxEntry {
         })
     }
 
-    /// sending → sent, skipped, scheduled for another attempt, or server-error; only for the worker
-    /// that holds the claim. `jitter` is random, in [0, 1).
+    /// sending → sent, skipped, scheduled for another attempt, or server-error; permitted only for
+    /// the worker that holds the claim. `jitter` is random, in [0, 1).
     pub fn finish_sending(mut self, claim: Uuid, mut outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim: held, started_at } = self.stage else { return None };
         if held != claim {
@@ -164,19 +165,19 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// sending → server-error, when the worker's lease has expired. The email may have been sent,
-    /// so it is never retried automatically.
+    /// sending → server-error, once the worker's lease has expired. The email may have been sent,
+    /// so the service never retries it.
     pub fn abandon_sending(self, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim, started_at } = self.stage else { return None };
         if !is_over(started_at, SENDING_LEASE, now) {
             return None;
         }
-        let failure = SendError::unknown(now, "the worker stopped before it learnt whether the email was sent");
+        let failure = SendError::unknown(now, "the worker stopped before it learned whether the email was sent");
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
-    /// rendering → preparing, sending → queued; only if it is certain that the worker has stopped
-    /// and the email was not sent.
+    /// rendering → preparing, sending → queued; permitted only if it is certain that the worker has
+    /// stopped and the email was not sent.
     pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
         let stage = match self.stage {
             Stage::Rendering { .. } => Stage::Preparing,
@@ -194,7 +195,7 @@ impl OutboxEntry {
         self.bytes() > MAX_BYTES
     }
 
-    /// The entry without its sources, variables and bodies, for a list that shows none of them.
+    /// The entry without its sources, variables and bodies, for a list that does not show them.
     #[must_use]
     pub fn without_content(mut self) -> Self {
         (self.source.subject, self.source.html, self.source.text) = (None, None, None);
@@ -222,11 +223,12 @@ impl OutboxEntry {
     }
 
     /// The seconds until the next attempt after this failure, before a random factor from 0.5 to
-    /// 1.5; `None` if there is no other attempt.
+    /// 1.5; `None` if no attempt follows.
     ///
-    /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// as many seconds as the mail service has gone without accepting emails, but at least 40 and
-    /// at most 400; of a run of refusals, only the first and the last are kept.
+    /// After an attempt that counts, the wait is 40 seconds, doubled for each earlier attempt that
+    /// counts. After a temporary refusal, the wait equals the time for which the mail service has
+    /// not accepted emails, but is at least 40 and at most 400 seconds. Only the first and the last
+    /// of consecutive refusals are kept.
     fn wait_after(&mut self, failure: &mut SendError) -> Option<f64> {
         let counts = |failure: &SendError| failure.class != SendError::NOT_NOW;
         if counts(failure) {
@@ -238,7 +240,7 @@ impl OutboxEntry {
         self.failures.truncate(first + usize::from(continues));
         let waited = self.failures.get(first).map_or(0, |first| failure.at - first.at);
         if waited >= UNAVAILABLE_TIMEOUT {
-            "the email service has accepted no emails for a day".clone_into(&mut failure.message);
+            "the email service has not accepted any emails for a day".clone_into(&mut failure.message);
             return None;
         }
         Some(SignedDuration::from_millis(waited).as_secs_f64().clamp(40.0, 400.0))

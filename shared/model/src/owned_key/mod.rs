@@ -1,10 +1,11 @@
-//! API keys of users and teams, which apps accept in place of a sign-in. They are not the keys of a
-//! project: see [`ApiKey`](crate::project::ApiKey).
+//! API keys of users and teams, which apps accept instead of a sign-in. The keys of projects are a
+//! separate type ([`ApiKey`](crate::project::ApiKey)).
 //!
-//! A key is part of its owner's item: it is deleted with the owner, a change to it is one
-//! conditional write, and one read checks the key and its owner together. Ended (expired or
-//! revoked) keys stay visible for at most [`ENDED_FOR`]. When a key is added, keys that ended
-//! earlier are dropped and, if many ended keys are left, so are those created first.
+//! A key is part of its owner's item. So deleting the owner also deletes the key, a single
+//! conditional write changes a key, and a single read checks both a key and its owner. Keys that
+//! have expired or were revoked stay visible for at most [`ENDED_FOR`]. When a key is added, keys
+//! that ended longer ago are dropped. If too many ended keys remain, the ended keys created first
+//! are dropped as well.
 
 pub mod owner;
 pub mod text;
@@ -21,14 +22,16 @@ pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 use crate::quota::Quota;
 
-/// The maximum number of an owner's active keys: neither revoked nor expired, nor replaced by a
-/// rotation. Every request by a user reads the user's item, so it must stay small.
+/// The maximum number of an owner's active keys: keys that have not expired and were neither
+/// revoked nor replaced by a rotation. Every request by a user reads the user's item, so the item
+/// must stay small.
 pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
-/// The maximum number of other keys kept when a key is added. Of those that ended, the ones created
-/// first are dropped first; those replaced by a rotation are kept until their end.
+/// The maximum number of inactive keys that are kept when a key is added. Among the keys that
+/// ended, those created first are dropped first. Keys replaced by a rotation are kept until they
+/// end.
 const MAX_ENDED: usize = 25;
-/// How long a revoked or expired key is listed. After that, it is dropped when another key is
-/// added, or earlier if more than `MAX_ENDED` keys have ended.
+/// How long a revoked or expired key is listed. After this time, the key is dropped when another
+/// key is added. If more than `MAX_ENDED` keys have ended, the key may be dropped earlier.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -36,7 +39,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 pub const MAX_SCOPES: usize = 32;
 /// The longest scope, in characters.
 pub const MAX_SCOPE: usize = 64;
-/// The precision of a key's last use: at most one use is recorded in this period.
+/// The precision of a key's last use: at most one use is recorded in a period of this length.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.
@@ -54,26 +57,26 @@ pub struct OwnedKey {
     /// Whether the key may be published.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_public: bool,
-    /// What the key may do in the app, in the app's own terms.
+    /// The actions in the app that the key permits, in the app's terms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// When the key was created.
     pub created_at: Timestamp,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked; absent if it was not.
+    /// When the key was revoked; absent if the key was not revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Whether a rotation replaced the key, which works until its end.
+    /// Whether the key was replaced by a rotation; a replaced key works until it ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_replaced: bool,
     /// Whether the key was revoked because someone, such as a secret scanner, reported it as
     /// exposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
-    /// The creator of a team's key, if it was created with client access; absent from other keys,
-    /// and from keys created by earlier versions.
+    /// The creator of a team's key that was created with client access; absent for all other keys,
+    /// and for keys created by earlier versions.
     pub creator: Option<Creator>,
-    /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.
+    /// When the key was last checked, to within [`USE_PRECISION`]; absent if it was never checked.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -82,27 +85,27 @@ pub struct OwnedKey {
 pub struct Creator {
     /// The member.
     pub user_id: UserId,
-    /// The `owner_epoch` of the member's user at that time.
+    /// The `owner_epoch` of the member's user account at that time.
     pub owner_epoch: u64,
 }
 
 impl Creator {
-    /// Whether an intruder may have created the key: since its creation, the creator's account has
-    /// changed hands, or an intruder was reported. `owner_epoch` is the creator's current one;
-    /// `None` if the user was deleted, which does not invalidate the key.
+    /// Whether an intruder may have created the key: since then, the creator's account has changed
+    /// hands, or an intruder was reported. `owner_epoch` is the creator's current epoch; `None` if
+    /// the user was deleted, which does not invalidate the key.
     pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
         owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
     }
 }
 
-/// The properties of a new key, chosen by its creator.
+/// The properties that the creator chooses for a new key.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// A description of 1 to [`MAX_DESCRIPTION`] characters.
     pub description: String,
     /// Whether the key may be published.
     pub is_public: bool,
-    /// What the key may do in the app, in the app's own terms.
+    /// The actions in the app that the key permits, in the app's terms.
     pub scopes: Vec<String>,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,
@@ -133,7 +136,8 @@ impl OwnedKey {
         self.expires_at.is_some_and(|time| time <= now)
     }
 
-    /// When the key was revoked or expired, whichever came first; `None` if it is still usable.
+    /// When the key was revoked or expired, whichever came first; `None` if the key is still
+    /// usable.
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         let expired_at = self.expires_at.filter(|time| *time <= now);
         self.revoked_at.into_iter().chain(expired_at).min()
@@ -144,24 +148,24 @@ impl OwnedKey {
         self.ended_at(now).is_none() && !self.is_replaced
     }
 
-    /// Whether the key is usable, or expired or was revoked less than [`ENDED_FOR`] ago.
+    /// Whether the key is usable, or ended less than [`ENDED_FOR`] ago.
     fn is_listed(&self, now: Timestamp) -> bool {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
     }
 
-    /// Ends the key, which a new one replaces, at `end` unless it expires earlier.
+    /// Ends the key, which a new key replaces, at `end`, unless it expires earlier.
     pub fn replace(&mut self, end: Timestamp) {
         self.expires_at = Some(self.expires_at.map_or(end, |time| time.min(end)));
         self.is_replaced = true;
     }
 
-    /// Revokes the key. A key that was already revoked keeps the time of its revocation.
+    /// Revokes the key. A key that was already revoked keeps its time of revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
 
-    /// Whether a use of the key must be recorded: there is no recorded use, or the recorded one is
-    /// at least [`USE_PRECISION`] old.
+    /// Whether a use of the key must be recorded: no use has been recorded yet, or the recorded use
+    /// is at least [`USE_PRECISION`] old.
     pub fn is_use_news(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
     }
@@ -177,13 +181,13 @@ pub struct KeyCountRefusal;
 pub struct OwnedKeys(Vec<OwnedKey>);
 
 impl OwnedKeys {
-    /// Whether the owner has no keys.
+    /// Whether the owner does not have any keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The keys that an owner sees, oldest first: usable ones, and those that expired or were
-    /// revoked less than [`ENDED_FOR`] ago.
+    /// The keys that an owner sees, oldest first: usable keys, and keys that ended less than
+    /// [`ENDED_FOR`] ago.
     pub fn listed(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &OwnedKey> {
         self.0.iter().filter(move |key| key.is_listed(now))
     }
@@ -198,7 +202,7 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.id == id)
     }
 
-    /// The key with this id, to change it.
+    /// The key with this id, for changing it.
     pub fn get_mut(&mut self, id: OwnedKeyId) -> Option<&mut OwnedKey> {
         self.0.iter_mut().find(|key| key.id == id)
     }
@@ -209,8 +213,8 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
-    /// Changes when a key expires. If a key that has expired or been replaced now lives longer, it
-    /// counts again.
+    /// Changes the time when a key expires. If a key that had expired or been replaced now lives
+    /// longer, it counts towards [`MAX_KEYS`] again.
     pub fn set_expiry(&mut self, id: OwnedKeyId, expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), KeyCountRefusal> {
         let others = self.0.iter().filter(|key| key.id != id && key.is_counted(now)).count();
         let Some(key) = self.get_mut(id) else { return Ok(()) };
@@ -220,8 +224,8 @@ impl OwnedKeys {
         if !was_counted && key.is_counted(now) && others >= MAX_KEYS { Err(KeyCountRefusal) } else { Ok(()) }
     }
 
-    /// Adds a key; drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum number
-    /// of ended keys.
+    /// Adds a key; drops keys that ended longer ago than [`ENDED_FOR`], and ended keys beyond their
+    /// maximum number.
     pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), KeyCountRefusal> {
         self.0.retain(|key| key.is_listed(now));
         let counted = self.0.iter().filter(|key| key.is_counted(now)).count();

@@ -42,7 +42,7 @@ impl Owner {
 }
 
 impl OwnerKind {
-    /// The name in keys and on the wire.
+    /// The name of the kind in keys and on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "user",

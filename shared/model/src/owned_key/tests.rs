@@ -1,4 +1,4 @@
-//! The maximum number of keys, and what counts towards it.
+//! Tests of the maximum number of keys, and of which keys count.
 
 use wire::id::UserId;
 
@@ -89,7 +89,7 @@ fn the_number_of_ended_keys_is_bounded() {
     let mut keys = OwnedKeys::default();
     for hour in 0..100 {
         let new = key(Some(at(hour + 1)), at(hour));
-        keys.add(new, at(hour)).expect("only one key is open");
+        keys.add(new, at(hour)).expect("only one key is active");
     }
     assert_eq!(keys.iter().count(), MAX_ENDED + 1);
 }

@@ -1,5 +1,5 @@
-//! The text of an API key of a user or team. Only its digest and its last four characters are
-//! stored.
+//! The format of the API keys of users and teams. Only the digest and the last four characters of a
+//! key are stored.
 //!
 //! | part | characters | value |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | marker | 9 | [`MARKER`], for secret scanners |
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
-//! The key contains its owner, so a check reads the owner's item and needs no index. The checksum
-//! rejects mistyped keys and most other strings before anything is read.
+//! The key contains the id of its owner, so a check reads the owner's item without an index. The
+//! checksum rejects mistyped keys and most other strings before the table is read.
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -23,7 +23,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::owned_key::owner::Owner;
 
-/// The marker of every key.
+/// The marker in every key.
 pub const MARKER: &str = "g4t3l3tk3";
 /// Length of a key in characters.
 pub const LENGTH: usize = 134;
@@ -37,7 +37,8 @@ const PUBLIC: u8 = 2;
 #[error("is not an API key of a user or team")]
 pub struct KeyRefusal;
 
-/// A plaintext key, with the data in its text. The key need not exist.
+/// The plaintext of a key, and the data that the plaintext contains. A key with this text need not
+/// exist.
 pub struct KeyText {
     /// The project in the key.
     pub project: ProjectId,
@@ -98,12 +99,12 @@ impl KeyText {
         self.text.expose_secret()
     }
 
-    /// The digest, stored in place of the key.
+    /// The digest of the key, which is stored in place of the key.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The plaintext as a secret; rate limits count uses of the key under its digest.
+    /// The plaintext as a secret; rate limits count uses of the key by its digest.
     pub fn secret(&self) -> &SecretString {
         &self.text
     }

@@ -16,7 +16,7 @@ pub struct OwnedKeyView {
     id: OwnedKeyId,
     description: String,
     is_public: bool,
-    /// What the key may do in the app, in the app's own terms.
+    /// The actions in the app that the key permits, in the app's terms.
     scopes: Vec<String>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
@@ -33,7 +33,7 @@ pub struct OwnedKeyView {
     user_id: Option<UserId>,
     /// The owner, if it is a team.
     team_id: Option<TeamId>,
-    /// The whole key in the response to its creation, otherwise its last four characters.
+    /// The entire key in the response to its creation, otherwise its last four characters.
     value: ShownKey,
 }
 
@@ -43,7 +43,7 @@ pub struct OwnedKeyView {
 pub enum ShownKey {
     /// The whole key.
     Whole(String),
-    /// The end of the key.
+    /// The last characters of the key.
     End {
         /// The last four characters.
         last_four: String,
@@ -73,7 +73,7 @@ impl OwnedKeyView {
         }
     }
 
-    /// A new key with its text, which is in no other response.
+    /// A new key with its text, which no other response contains.
     pub fn new(owner: Owner, key: &OwnedKey, text: &KeyText) -> Self {
         Self { value: ShownKey::Whole(text.text().to_owned()), ..Self::of(owner, key) }
     }

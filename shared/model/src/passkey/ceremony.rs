@@ -1,5 +1,5 @@
-//! The responses of authenticators, as browsers send them (WebAuthn Level 3, §5.1), and their
-//! verification.
+//! The responses of authenticators, in the form in which browsers send them (WebAuthn Level 3,
+//! §5.1), and their verification.
 
 use crypto::webauthn::Refusal;
 use crypto::webauthn::authenticator_data::{AuthenticatorData, from_attestation_object, verify};
@@ -21,17 +21,17 @@ use crate::text::bytes::Bytes;
 use crate::user::User;
 use crate::user::passkey::{Assertion, Passkey};
 
-/// The maximum number of transports stored with a passkey; the standard has six.
+/// The maximum number of transports that are stored with a passkey; the standard defines six.
 const MAX_TRANSPORTS: usize = 8;
-/// The longest transport, in bytes; longer ones are omitted. The standard's transports have at most
-/// ten.
+/// The maximum length of a transport, in bytes; longer transports are omitted. The transports of
+/// the standard have at most ten bytes.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CeremonyRefusal {
-    /// The response lacks a field or has an invalid one, is not for a public-key credential, or
-    /// contains different credential ids.
+    /// A field of the response is missing or invalid, the response is not for a public-key
+    /// credential, or its credential ids differ.
     #[error("the authenticator's response is malformed")]
     Malformed,
     /// The verification failed.
@@ -40,7 +40,7 @@ pub enum CeremonyRefusal {
     /// The project does not trust the page's origin, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] OriginRefusal),
-    /// The response is for a user who does not exist, is not the expected one, or does not have
+    /// The response names a user who does not exist, is not the expected user, or does not have
     /// this passkey.
     #[error("this passkey is not registered for the account: use another one")]
     Unknown,
@@ -48,10 +48,10 @@ pub enum CeremonyRefusal {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+#[expect(clippy::struct_field_names, reason = "the names are those in the browser's JSON")]
 struct Response<R> {
     id: Bytes,
-    /// The same as `id`; some libraries omit it.
+    /// The same value as `id`; some libraries omit it.
     #[serde(default)]
     raw_id: Option<Bytes>,
     #[serde(default)]
@@ -62,7 +62,7 @@ struct Response<R> {
 /// The response of a registration.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
+#[expect(clippy::struct_field_names, reason = "the names are those in the browser's JSON")]
 struct Attestation {
     #[serde(rename = "clientDataJSON")]
     client_data: Bytes,
@@ -79,7 +79,8 @@ struct AssertionResponse {
     client_data: Bytes,
     authenticator_data: Bytes,
     signature: Bytes,
-    /// `null` if the page named the passkey and the authenticator does not store its user.
+    /// `null` if the page named the passkey and the authenticator does not store the passkey's
+    /// user.
     #[serde(default)]
     user_handle: Option<Bytes>,
 }
@@ -93,10 +94,11 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user claimed by an authentication response, without proof: the one in its `userHandle` or,
-/// if that is `null` or absent, the known `owner`. Authenticators that do not store a passkey's
-/// user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than `owner`,
-/// or if there is neither a claim nor an `owner`.
+/// The user whom an authentication response claims to be from, without proof. The claim is the
+/// response's `userHandle` or, if `userHandle` is `null` or absent, the known `owner`.
+/// Authenticators that do not store a passkey's user omit the handle (§7.2 step 6). `None` if the
+/// handle is invalid or names someone other than `owner`, or if there is neither a handle nor an
+/// `owner`.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -107,14 +109,14 @@ pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     owner.is_none_or(|owner| owner == claimed).then_some(claimed)
 }
 
-/// Checks the flags and the page's origin, and returns the response's relying party id.
+/// Checks the flags and the page's origin, and returns the relying party id of the response.
 fn relying_party(project: &Project, own: &OwnPages, origin: &str, data: &AuthenticatorData) -> Result<String, CeremonyRefusal> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin, own)?)?.to_owned())
 }
 
-/// Verifies the response of a registration, and returns the new passkey. `own` are the service's
-/// own pages, where passkeys can be used, too.
+/// Verifies the response of a registration and returns the new passkey. `own` are the service's own
+/// pages, where passkeys can be used too.
 pub fn register(
     project: &Project,
     own: &OwnPages,
@@ -150,12 +152,12 @@ pub fn register(
 }
 
 /// Verifies the response of an authentication with a passkey of `user`. The signature counter is
-/// checked when the use is recorded ([`User::use_passkey`]).
+/// checked later, when the use is recorded ([`User::use_passkey`]).
 ///
 /// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
-/// refuses a response with a changed flag. But updates of password managers have changed it, and a
-/// refusal would permanently lock out the user of such a passkey. The signature covers the flag, so
-/// only the holder of the key can change it, and the new value is recorded.
+/// refuses a response with a changed flag. However, updates of password managers have changed the
+/// flag, and a refusal would permanently lock out the user of such a passkey. The signature covers
+/// the flag, so only the holder of the key can change the flag. The new value is recorded.
 pub fn authenticate(
     project: &Project,
     own: &OwnPages,

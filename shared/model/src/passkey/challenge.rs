@@ -1,4 +1,4 @@
-//! Challenges: random bytes for an authenticator to sign, so that its response is accepted only
+//! Challenges: random bytes that an authenticator signs, so that its response is accepted only
 //! once.
 
 use crypto::digest::Digest;
@@ -12,20 +12,22 @@ use crate::code::{Code, CodeRefusal};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
-/// How long a challenge is valid: 60 seconds for the browser's prompt, plus five for the requests.
+/// How long a challenge is valid: 60 seconds for the browser's prompt, plus five seconds for the
+/// requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long an autofill challenge is valid. It waits in a form until the user picks a passkey.
+/// How long an autofill challenge is valid. An autofill challenge waits in a form until the user
+/// picks a passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. It is looked up by a code that nobody types, so attempts
-/// are not counted.
+/// A challenge, as stored in the table. A challenge is looked up by a code that nobody types, so
+/// attempts are not counted.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
     /// 32 random bytes.
     pub bytes: Bytes,
     /// The user who registers a passkey, with the credential epoch; absent if the challenge is for
-    /// using one.
+    /// using a passkey.
     pub registrant: Option<Registrant>,
     /// If the challenge is for the second factor of a sign-in, the digest of that sign-in's attempt
     /// code.
@@ -60,26 +62,26 @@ impl Challenge {
     }
 
     /// Restricts the challenge to the second factor of the sign-in with this attempt code; `None`
-    /// if it is not for a second factor.
+    /// for a challenge that is not for a second factor.
     #[must_use]
     pub fn for_attempt(self, attempt: Option<&Code>) -> Self {
         Self { attempt: attempt.map(Code::digest), ..self }
     }
 
-    /// Whether the challenge is for the second factor of the sign-in with this attempt code; with
-    /// `None`, whether it is not for a second factor.
+    /// Whether the challenge is for the second factor of the sign-in with this attempt code. If
+    /// `None`, whether the challenge is not for a second factor.
     pub fn is_for_attempt(&self, attempt: Option<&Code>) -> bool {
         self.attempt == attempt.map(Code::digest)
     }
 
-    /// Returns the challenge if it exists, has not expired and has not been redeemed.
+    /// Returns the challenge if it exists and has neither expired nor been redeemed.
     pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, CodeRefusal> {
         let challenge = challenge.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
-    /// Whether `user` may register a passkey with this challenge: it was created for this user, in
-    /// the same credential epoch.
+    /// Whether `user` may register a passkey with this challenge, which must have been created for
+    /// this user in the same credential epoch.
     pub fn is_of(&self, user: &User) -> bool {
         self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
     }

@@ -1,9 +1,9 @@
-//! Passkeys: WebAuthn credentials for signing in. In this module, § refers to the sections of Web
+//! Passkeys: WebAuthn credentials for signing in. In this module, § refers to sections of Web
 //! Authentication Level 3 (W3C).
 //!
-//! Passkeys are part of the user, so that every rule about how a user signs in is checked against
-//! one state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the
-//! relying party that it was created for; [`relying_party`] determines which relying parties and
+//! Passkeys are part of the user, so that all rules about how a user signs in are checked against a
+//! single state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the
+//! relying party for which it was created. [`relying_party`] determines which relying parties and
 //! origins a project accepts.
 
 pub mod aaguid;

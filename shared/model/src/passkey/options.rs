@@ -15,7 +15,7 @@ pub const RP_ID_PLACEHOLDER: &str = "THIS_VALUE_WILL_BE_REPLACED.example.com";
 /// How long the browser prompts the user, in milliseconds.
 const TIMEOUT: u32 = 60_000;
 
-/// The name shown for an account with neither a name nor an address.
+/// The name shown for an account without a name and an address.
 const NAMELESS: &str = "Account";
 
 /// The options of a registration. `rp_id` must be configured in the project; without it, the
@@ -34,7 +34,7 @@ pub fn for_registration(project: &Project, user: &User, challenge: &Challenge, r
         "rp": { "name": project.display_name, "id": rp_id.unwrap_or(RP_ID_PLACEHOLDER) },
         "user": {
             "id": URL_SAFE_NO_PAD.encode(user.id.to_string()),
-            // Password managers tell accounts apart by `name`.
+            // Password managers use `name` to distinguish accounts.
             "name": address.or(display_name).unwrap_or(NAMELESS),
             "displayName": display_name.or(address).unwrap_or(NAMELESS),
         },
@@ -52,8 +52,8 @@ pub fn for_registration(project: &Project, user: &User, challenge: &Challenge, r
     })
 }
 
-/// The options of an authentication. They list no credentials, so they work before the user is
-/// known, and in the autofill of a form.
+/// The options of an authentication. The options do not list credentials, so they can be used
+/// before the user is known, and for autofill in a form.
 pub fn for_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     json!({
         "rpId": rp_id.unwrap_or(RP_ID_PLACEHOLDER),

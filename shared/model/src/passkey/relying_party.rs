@@ -1,10 +1,10 @@
-//! Where a project's passkeys work: on its trusted origins, for the page's host or a relying party
-//! id configured in the project.
+//! Where a project's passkeys work: on the project's trusted origins, with the page's host or a
+//! configured id as the relying party.
 //!
-//! A browser lets a page use the passkeys of its own host, of its parent domains, and of any domain
-//! that lists the page's origin (related origins, WebAuthn Level 3, §5.11). Everything that a
-//! client claims is checked: the origin must be permitted for redirect URLs, and a relying party id
-//! other than the host of the origin must be configured.
+//! A browser lets a page use the passkeys of the page's host, of its parent domains, and of any
+//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). All claims of a
+//! client are checked: the origin must be permitted for redirect URLs, and a relying party id other
+//! than the origin's host must be configured.
 
 use url::{Host, Url};
 
@@ -18,9 +18,8 @@ use crate::project::{Project, ProjectConfig};
 pub struct OriginRefusal;
 
 impl Project {
-    /// The relying party ids of passkeys that may be used on this origin: the page's host, and
-    /// those configured in the project. Fails if the origin is not trusted or its host is an IP
-    /// address.
+    /// The relying party ids whose passkeys may be used on this origin: the page's host and the ids
+    /// configured in the project. Fails if the origin is not trusted or its host is an IP address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str, own: &OwnPages) -> Result<Vec<&'a str>, OriginRefusal> {
         let url = RedirectUrl::parse(origin).map_err(|_| OriginRefusal)?;
         // A string that merely begins with an origin is not an origin.

@@ -60,7 +60,8 @@ fn assertion(vector: &Value, user: &User) -> Value {
     } })
 }
 
-/// The standard's vectors with an accepted registration, each with a user who has its passkey.
+/// The standard's vectors whose registration is accepted, each with a user who has the vector's
+/// passkey.
 fn supported() -> Vec<(User, Value)> {
     let vectors: Value = serde_json::from_str(VECTORS).expect("JSON");
     let user = |vector: &Value| {
@@ -107,7 +108,7 @@ fn fields_that_are_null_or_absent_do_not_matter() {
             fields.remove("userHandle");
             fields.extend(absent.clone().map(|null| ("userHandle".to_owned(), null)));
             assert!(authenticate(&project(), &own(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
-            // Optional fields, if present, must be correct.
+            // Optional fields must be correct if they are present.
             for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
                 let mut wrong = response.clone();
                 wrong[field] = value;

@@ -1,4 +1,4 @@
-//! A passkey, as API callers read it.
+//! A passkey in responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,7 +7,7 @@ use wire::id::{PasskeyId, UserId};
 
 use crate::user::passkey::Passkey;
 
-/// A passkey, without its key.
+/// A passkey in responses, without its public key.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PasskeyRead {
     /// The id of the passkey.
@@ -17,7 +17,7 @@ pub struct PasskeyRead {
     /// The name that the user sees.
     #[schema(example = "iCloud Keychain")]
     pub name: String,
-    /// The domain that the passkey belongs to: its relying party id.
+    /// The domain to which the passkey belongs, which is its relying party id.
     #[schema(example = "example.com")]
     pub rp_id: String,
     /// Milliseconds since the Unix epoch.
@@ -28,9 +28,10 @@ pub struct PasskeyRead {
     pub transports: Vec<String>,
     /// Whether the passkey is synchronized between devices or backed up.
     pub backed_up: bool,
-    /// The model that the authenticator claims to be; nil if unknown.
+    /// The model that the authenticator claims to be; the nil UUID if unknown.
     pub aaguid: Uuid,
-    /// Whether the authenticator may have been copied: its signature counter once failed to grow.
+    /// Whether the authenticator may have been copied: its signature counter has failed to grow at
+    /// least once.
     pub clone_suspected: bool,
 }
 

@@ -1,15 +1,15 @@
 //! The most common passwords, which are refused (NIST SP 800-63B-4, §3.1.1.2).
 //!
-//! `common.bin` contains a fingerprint of each of these passwords: the first 40 bits (five bytes)
-//! of the SHA-256 of the password, normalized and in lower case. The fingerprints are sorted.
-//! Passwords too short for any project are left out. In numbers:
+//! `common.bin` contains a fingerprint of each common password: the first 40 bits (five bytes) of
+//! the SHA-256 of the normalized password in lower case. The fingerprints are sorted. Passwords
+//! that are too short for any project are left out. In numbers:
 //!
 //! - 21,648 entries, 108,240 bytes; linked only into functions that set passwords
 //! - false positives: 21,648 in 2^40, or one in fifty million
 //! - a lookup takes less than a microsecond: one digest and 15 steps of binary search
 //!
 //! `cargo run -p infra -- common-passwords LIST…` generates `common.bin` from lists of passwords.
-//! The lists used, with their licenses, are in `common.LICENSES.txt`.
+//! `common.LICENSES.txt` names the lists used and their licenses.
 
 use std::collections::BTreeSet;
 
@@ -31,12 +31,12 @@ fn fingerprint(lower_case: &str) -> [u8; SIZE] {
     fingerprint
 }
 
-/// Whether a password, normalized and in lower case, is one of the most common.
+/// Whether a password, which is normalized and in lower case, is one of the most common.
 pub(crate) fn is_common(lower_case: &str) -> bool {
     FINGERPRINTS.as_chunks().0.binary_search(&fingerprint(lower_case)).is_ok()
 }
 
-/// The content of `common.bin` for these passwords.
+/// The content of `common.bin` for a list of passwords.
 pub fn table(passwords: impl IntoIterator<Item = String>) -> Vec<u8> {
     let long = passwords.into_iter().filter_map(|password| {
         let lower_case = normalized(password.trim()).to_lowercase();

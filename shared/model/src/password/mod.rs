@@ -1,5 +1,5 @@
 //! Which passwords are acceptable. Lengths are in characters (Unicode code points) after
-//! normalization to NFC, never in bytes.
+//! normalization to NFC, not in bytes.
 
 pub mod common;
 pub mod length;
@@ -33,7 +33,8 @@ pub enum Weakness {
     #[default]
     #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    /// The password is an email address of the account or its local part, ignoring case.
+    /// The password is an email address of the account, or the part of an address before the `@`,
+    /// ignoring case.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
     /// The password is the project's display name, ignoring case and whitespace.
@@ -64,8 +65,8 @@ pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIter
     }
 }
 
-/// Checks a password imported by a server: 1 to 128 characters, even if easy to guess, so that
-/// users of another service can keep their passwords.
+/// Checks a password imported by a server: 1 to 128 characters, even if easy to guess. So users of
+/// another service can keep their passwords.
 pub fn check_imported(password: &Password) -> Result<(), PasswordRefusal> {
     match password.secret().expose_secret().chars().count() {
         0 => Err(PasswordRefusal::TooShort(1)),
@@ -93,7 +94,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// Common sequences of keys and characters; they also count backwards and wrapped around.
+/// Common sequences of keys and characters, which also count backwards and wrapped around.
 const ROWS: [&str; 9] = [
     "1234567890",
     "abcdefghijklmnopqrstuvwxyz",
@@ -113,8 +114,8 @@ fn is_sequence(text: &str) -> bool {
     characters.all(|character| character == first) || ROWS.iter().any(|row| runs_along(row, text) || runs_along(row, &backwards))
 }
 
-/// Whether each character of the text follows the previous one in the row; the row wraps around.
-/// Rows are ASCII, so byte positions are character positions.
+/// Whether each character of the text follows the previous character in the row, which wraps
+/// around. Rows consist of ASCII, so byte positions are character positions.
 fn runs_along(row: &str, text: &str) -> bool {
     let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)

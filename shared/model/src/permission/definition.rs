@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 use utoipa::ToSchema;
 
-/// The maximum number of permissions per scope in a project; low, because every request reads them
-/// all.
+/// The maximum number of permissions per scope in a project. The number is low because every
+/// request reads all permissions.
 pub const MAX_DEFINITIONS: usize = 100;
-/// The longest id, in bytes.
+/// The maximum length of an id, in bytes.
 const MAX_ID: usize = 64;
-/// The longest description, in characters.
+/// The maximum length of a description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
 
-/// The system permissions: what a client may do with a team.
+/// The system permissions, which determine what a client may do with a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum System {
     /// Change the team.
@@ -69,7 +69,7 @@ impl System {
 #[schema(value_type = String, example = "read_invoices")]
 pub struct PermissionId(pub(crate) String);
 
-/// The text cannot be the id of a permission.
+/// The text is not a valid permission id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {MAX_ID} characters from a-z, 0-9, _ and :, or the id of a system permission")]
 pub struct PermissionRefusal;
@@ -112,7 +112,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The name on the wire.
+    /// The name of the scope on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Team => "team",
@@ -141,7 +141,7 @@ pub struct Definition {
     pub contains: BTreeSet<PermissionId>,
 }
 
-/// A permission as a configuration defines it.
+/// A permission as defined by a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionSettings {
     /// Where the permission applies.
@@ -152,15 +152,15 @@ pub struct PermissionSettings {
     pub contains: BTreeSet<PermissionId>,
 }
 
-/// A permission that the configuration no longer defines. If it is defined again, its former
-/// holders hold it again.
+/// A permission that the configuration no longer defines. If the configuration defines the
+/// permission again, its former holders get the permission back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IdlePermission {
     pub(crate) key: u32,
     pub(crate) scope: Scope,
 }
 
-/// The events that grant default permissions.
+/// The events at which default permissions are granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// Creating a team.
@@ -172,7 +172,7 @@ pub enum Occasion {
 }
 
 impl Occasion {
-    /// The scope of the permissions granted on this occasion.
+    /// The scope of the permissions granted at this event.
     pub const fn scope(self) -> Scope {
         match self {
             Self::TeamCreator | Self::TeamMember => Scope::Team,
@@ -181,7 +181,7 @@ impl Occasion {
     }
 }
 
-/// The default permissions of each occasion.
+/// The default permissions for each event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Defaults {
@@ -190,7 +190,7 @@ pub(crate) struct Defaults {
     pub(crate) sign_up: BTreeSet<PermissionId>,
 }
 
-/// A definition, as an administrator reads it.
+/// A definition in responses to administrators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PermissionDefinition {
     /// The id.

@@ -1,16 +1,18 @@
-//! Permissions of a project: their ids, the permissions that each contains, and the default
+//! Permissions of a project: their ids, the permissions that each one contains, and the default
 //! permissions (`rbac`).
 //!
-//! A team permission applies within one team, a project permission everywhere in the project. A
-//! permission may contain others of its scope, which its holders then have too. System permissions,
-//! with ids that begin with `$`, contain no others and determine what a client may do with a team.
+//! A team permission applies within one team, a project permission in the entire project. A
+//! permission may contain permissions of the same scope; its holders then have those permissions
+//! too. System permissions, whose ids begin with `$`, do not contain any permissions and determine
+//! what a client may do with a team.
 //!
-//! Definitions are part of the project, which every request reads, so authorization costs no extra
-//! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission
-//! and are never reused. So deleting a definition revokes the permission from all holders at once,
-//! and a new permission with the same id starts without any. A permission missing from a
-//! configuration is not deleted but set aside, until the configuration defines it again, an
-//! administrator deletes it, or another permission gets its id.
+//! Definitions are part of the project, which every request reads, so authorization does not cost
+//! an extra round trip. Users and members hold [`Grant`]s. A grant is a key that is never reused
+//! and remains the same if the permission is renamed. So deleting a definition revokes the
+//! permission from all holders at once, and a new permission with the same id starts without
+//! holders. A permission that is missing from a configuration is set aside instead of deleted,
+//! until the configuration defines it again, an administrator deletes it, or another permission
+//! gets its id.
 
 pub mod definition;
 pub mod rbac;

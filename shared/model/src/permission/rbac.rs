@@ -1,4 +1,4 @@
-//! The permissions defined by a project, and the defaults among them.
+//! The permissions that a project defines, and the default permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::permission::definition::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rbac {
     definitions: BTreeMap<PermissionId, Definition>,
-    /// Permissions that the configuration no longer defines; none of them is in `definitions`.
+    /// Permissions that the configuration no longer defines; they are not in `definitions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     idle: BTreeMap<PermissionId, IdlePermission>,
     /// The key of the latest definition; keys are never reused.
@@ -21,7 +21,7 @@ pub struct Rbac {
     #[serde(default)]
     defaults: Defaults,
     /// Whether the default permissions let team members invite people to their team. If not,
-    /// members need another permission that confers `$invite_members`.
+    /// members need another permission that contains `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }
@@ -34,7 +34,7 @@ fn yes() -> bool {
 /// Why a change of definitions, or a grant, is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The project defines no permission with this id.
+    /// The project does not define a permission with this id.
     #[error("the project does not define the permission {0}")]
     NotFound(PermissionId),
     /// The permission has a different scope than expected.
@@ -42,15 +42,15 @@ pub enum Refusal {
     OtherScope {
         /// The permission.
         id: PermissionId,
-        /// The scope that the operation concerns.
+        /// The scope that the operation is about.
         expected: Scope,
         /// The scope of the permission.
         actual: Scope,
     },
-    /// The definition would contain a permission that does not exist in this scope.
+    /// The definition would contain a permission that does not exist in its scope.
     #[error("the contained permission {0} does not exist in this scope")]
     ContainedNotFound(PermissionId),
-    /// Another permission has this id.
+    /// Another permission already has this id.
     #[error("the permission {0} already exists")]
     AlreadyExists(PermissionId),
     /// The permission would directly or indirectly contain itself.
@@ -62,8 +62,9 @@ pub enum Refusal {
 }
 
 impl Default for Rbac {
-    /// The defaults: `team_admin` may do everything with a team and is granted to its creator;
-    /// `team_member` sees the members and may invite, and is granted to everyone else who joins.
+    /// The defaults: `team_admin` may do everything with a team and is granted to the team's
+    /// creator. `team_member` sees the members and may invite people, and is granted to everyone
+    /// else who joins.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
             key: 0,
@@ -82,8 +83,8 @@ impl Default for Rbac {
 }
 
 impl Rbac {
-    /// The definitions of a scope, sorted by id; for [`Scope::Team`], including system
-    /// permissions.
+    /// The definitions of a scope, sorted by id; the system permissions are included for
+    /// [`Scope::Team`].
     pub fn list(&self, scope: Scope) -> Vec<PermissionDefinition> {
         let own = self.definitions.iter().filter(|(_, definition)| definition.scope == scope).map(|(id, definition)| view(id, definition));
         let system = System::ALL.iter().copied().filter(|_| scope == Scope::Team).map(|system| PermissionDefinition {
@@ -96,7 +97,7 @@ impl Rbac {
         all
     }
 
-    /// The definition with this id, if it has this scope. System permissions have no definition.
+    /// The definition with this id in this scope. System permissions do not have a definition.
     pub fn read(&self, id: &PermissionId, scope: Scope) -> Result<PermissionDefinition, Refusal> {
         self.own(id, scope).map(|definition| view(id, definition))
     }
@@ -139,10 +140,10 @@ impl Rbac {
         self.last_key
     }
 
-    /// The permissions after a configuration has defined exactly `described`. A missing permission
-    /// is set aside with its grants, and is no longer granted by default. One that was set aside
-    /// and is defined again is restored with its grants. Fails with the id of the refused
-    /// permission and the reason.
+    /// The permissions after a configuration that defines exactly `described`. A permission missing
+    /// from `described` is set aside with its grants, and is no longer granted by default. A
+    /// permission that was set aside and is defined again is restored with its grants. Fails with
+    /// the id of the refused permission, and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, PermissionSettings>) -> Result<Self, (PermissionId, Refusal)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));
@@ -219,9 +220,9 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a definition, or a permission that the configuration no longer defines. Holders lose
-    /// the permission permanently; other permissions no longer contain it, and it is no longer
-    /// granted by default.
+    /// Deletes a definition, or a permission that the configuration no longer defines. The holders
+    /// lose the permission permanently. The permission is also removed from all permissions that
+    /// contain it, and is no longer granted by default.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refusal> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
             self.idle.remove(id);
@@ -249,7 +250,7 @@ impl Rbac {
         if self.closure(contains.iter().cloned()).contains(id) { Err(Refusal::Cycle(id.clone())) } else { Ok(()) }
     }
 
-    /// The permissions and all that they contain, directly or indirectly.
+    /// The permissions and all permissions that they contain, directly or indirectly.
     fn closure(&self, ids: impl Iterator<Item = PermissionId>) -> BTreeSet<PermissionId> {
         let (mut all, mut waiting) = (BTreeSet::new(), ids.collect::<Vec<_>>());
         while let Some(id) = waiting.pop() {
@@ -261,7 +262,7 @@ impl Rbac {
         all
     }
 
-    /// The permissions granted on an occasion.
+    /// The permissions granted by default at an event.
     pub fn defaults(&self, occasion: Occasion) -> &BTreeSet<PermissionId> {
         match occasion {
             Occasion::TeamCreator => &self.defaults.team_creator,
@@ -270,7 +271,7 @@ impl Rbac {
         }
     }
 
-    /// Sets the permissions granted on an occasion.
+    /// Sets the permissions granted by default at an event.
     pub fn set_defaults(&mut self, occasion: Occasion, ids: BTreeSet<PermissionId>) -> Result<(), Refusal> {
         for id in &ids {
             self.grant(id, occasion.scope())?;
@@ -283,12 +284,12 @@ impl Rbac {
         Ok(())
     }
 
-    /// The grants for an occasion.
+    /// The grants of the default permissions at an event.
     pub fn default_grants(&self, occasion: Occasion) -> BTreeSet<Grant> {
         self.defaults(occasion).iter().filter_map(|id| self.grant(id, occasion.scope()).ok()).collect()
     }
 
-    /// The grant that confers a permission.
+    /// The grant of a permission.
     pub fn grant(&self, id: &PermissionId, scope: Scope) -> Result<Grant, Refusal> {
         match (id.is_system(), scope) {
             (true, Scope::Team) => Ok(Grant(id.0.clone())),
@@ -297,9 +298,9 @@ impl Rbac {
         }
     }
 
-    /// The permissions conferred by these grants; if `recursive`, with all that they contain. While
-    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it comes from a grant
-    /// other than the defaults of team members.
+    /// The permissions that these grants confer; if `recursive`, with all permissions that they
+    /// contain. While [`Self::members_invite`] is off, `$invite_members` is included only if it
+    /// comes from a grant other than the defaults of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let mut granted = self.expand(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {

@@ -19,7 +19,7 @@ pub struct ApiKey {
     pub set_id: uuid::Uuid,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,
-    /// When the key was revoked; absent if it was not.
+    /// When the key was revoked; absent if the key was not revoked.
     pub revoked_at: Option<Timestamp>,
     /// The permissions of a server key; absent if the key may use every operation of its access
     /// level.
@@ -30,7 +30,7 @@ pub struct ApiKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {
-    /// Gives client access; may be published with the app.
+    /// A key that gives client access and may be published with the app.
     PublishableClient,
     /// Gives server access.
     SecretServer,
@@ -42,7 +42,7 @@ impl KeyKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::PublishableClient, Self::SecretServer, Self::SuperSecretAdmin];
 
-    /// The prefix of every key of this kind.
+    /// The prefix of all keys of this kind.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::PublishableClient => "pck_",
@@ -51,7 +51,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind that gives an access level.
+    /// The kind of key that gives an access level.
     pub fn of(level: Level) -> Self {
         match level {
             Level::Client => Self::PublishableClient,
@@ -60,14 +60,14 @@ impl KeyKind {
         }
     }
 
-    /// The kind of a key by the prefix of its text; `None` for other prefixes.
+    /// The kind of a key, by the prefix of its text; `None` for any other prefix.
     pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }
 }
 
 impl ApiKey {
-    /// Whether the key is of this kind, unexpired and not revoked.
+    /// Whether the key is of this kind, has not expired and was not revoked.
     pub fn opens(&self, kind: KeyKind, now: Timestamp) -> bool {
         self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
     }

@@ -11,10 +11,10 @@ pub const APPLE: &str = "apple";
 const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
-/// An app's bundle id, with its name in the configuration if the request has one.
+/// A bundle id of an app, with its name in the configuration if the request contains a name.
 #[derive(Clone)]
 pub struct AppleBundle {
-    /// The name in the configuration; absent if the request lists only ids (`apple_bundle_ids`).
+    /// The name in the configuration; absent if the request contains only ids (`apple_bundle_ids`).
     pub name: Option<String>,
     /// The bundle id.
     pub id: String,
@@ -26,8 +26,8 @@ impl<E: DeserializeError> Deserr<E> for AppleBundle {
     }
 }
 
-/// The bundle ids of a provider by name. An id without a name keeps its name from `old`, or gets a
-/// new one.
+/// The bundle ids of a provider, by name. An id without a name keeps its name in `old` or, if it is
+/// not in `old`, gets a new name.
 pub(crate) fn named(
     provider_id: &str,
     bundles: Vec<AppleBundle>,

@@ -3,12 +3,13 @@
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Whether this URL is the callback for OAuth providers on a deployment of this service. The
-/// operation at that URL sends the code in the query to the provider named in the path, which may
-/// be any project's own provider. Used as an app's callback, it would give the app's codes away.
+/// Whether this URL is the callback URL for OAuth providers in a deployment of this service. The
+/// operation at the callback URL sends the code in the query to the provider named in the path,
+/// which may be a provider of any project. As an app's callback URL, the URL would reveal the app's
+/// codes to that provider.
 ///
-/// The host does not matter: a deployment has several, possibly with a path prefix. Spellings that
-/// a proxy might normalize count too.
+/// The host is ignored, because a deployment has several hosts, possibly with a path prefix. URLs
+/// that a proxy might normalize to the callback URL also count.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let mut segments: Vec<&str> = Vec::new();

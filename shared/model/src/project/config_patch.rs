@@ -1,4 +1,4 @@
-//! Changes to a project's configuration, as an administrator sends them.
+//! Changes to a project's configuration in requests of administrators.
 
 use deserr::Deserr;
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ use crate::sign_up::check::check;
 use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 
-/// The body of a change; absent fields keep their values.
+/// The body of a change to a configuration; absent fields keep their values.
 #[wire::optional]
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -35,8 +35,8 @@ pub struct ConfigPatch {
     pub magic_link_enabled: Option<bool>,
     /// Whether users may register passkeys and sign in with them.
     pub passkey_enabled: Option<bool>,
-    /// Domains whose passkeys work on the project's trusted domains, in addition to each page's own
-    /// host: at most 10, none of them a public suffix. Replaces the whole list.
+    /// Domains whose passkeys work on the project's trusted domains, in addition to the host of
+    /// each page: at most 10, excluding public suffixes. Replaces the whole list.
     pub passkey_rp_ids: Option<Vec<String>>,
     /// Whether authenticators must verify the user, for example with a PIN or a fingerprint.
     pub passkey_user_verification: Option<UserVerification>,
@@ -48,7 +48,7 @@ pub struct ConfigPatch {
     #[schema(maximum = 200)]
     pub max_teams_per_user: Option<u16>,
     /// Whether anonymous users may create teams, contact channels, passkeys, API keys and
-    /// everything else that other users may. Default: `false`.
+    /// everything else that signed-up users may create. Default: `false`.
     pub anonymous_creation_enabled: Option<bool>,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: Option<bool>,
@@ -68,8 +68,8 @@ pub struct ConfigPatch {
     pub require_publishable_client_key: Option<bool>,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: Option<bool>,
-    /// The topics, such as `password`, about whose changes users are not notified; replaces the
-    /// whole list.
+    /// The topics, such as `password`, of which changes are not reported to users; replaces the
+    /// entire list.
     pub disabled_notices: Option<Vec<Topic>>,
     /// The minimum length of passwords in characters, 8 to 128.
     pub password_min_length: Option<u16>,
@@ -78,10 +78,11 @@ pub struct ConfigPatch {
     pub session_max_age_seconds: Option<u32>,
     /// The maximum time since the last use of a session in seconds, 300 to 31,708,800.
     pub session_max_idle_seconds: Option<u32>,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in: 60 to 31,708,800, or 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
     pub reauthentication_max_age_seconds: Option<u32>,
-    /// Which users need a second factor, and how long a remembered device stands in for it.
+    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// factor.
     #[schema(value_type = SecondFactorInput, required = false)]
     pub second_factor: Option<SecondFactorInput>,
     /// How long new audit log entries are kept, in days: 1 to 400.
@@ -89,35 +90,35 @@ pub struct ConfigPatch {
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// The usual number of requests per hour, 1 to 1,000,000; above it, the project is suspicious.
-    /// OAuth flows are counted separately from sign-ups and emails.
+    /// The usual number of requests per hour, 1 to 1,000,000. A project above this number is
+    /// suspicious. OAuth flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: Option<MergeStrategy>,
-    /// The sign-up rules, at most 50; replaces the whole list.
+    /// The sign-up rules, at most 50; replaces the entire list.
     pub sign_up_rules: Option<Vec<SignUpRule>>,
-    /// What happens if no rule allows or rejects the sign-up.
+    /// What happens if none of the rules allows or rejects the sign-up.
     pub sign_up_rules_default_action: Option<DefaultAction>,
-    /// The trusted domains, at most 100; replaces the whole list.
+    /// The trusted domains, at most 100; replaces the entire list.
     pub domains: Option<Vec<DomainInput>>,
-    /// The providers, at most 50; replaces the whole list. A provider without a secret keeps its
-    /// existing one, if the client id, issuer and tenant do not change.
+    /// The providers, at most 50; replaces the entire list. A provider without a secret keeps its
+    /// existing secret, if the client id, issuer and tenant do not change.
     pub oauth_providers: Option<Vec<ProviderInput>>,
     /// The sender and the mail server.
     pub email_config: Option<EmailInput>,
-    /// The id of the theme for emails that name no theme; `null` for the built-in one.
+    /// The id of the theme for emails that do not name a theme; `null` for the built-in theme.
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
-    /// The permissions granted to the creator of a team; replaces the whole list.
+    /// The permissions granted to the creator of a team; replaces the entire list.
     pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions granted to a new member of a team; replaces the whole list.
+    /// The permissions granted to a new member of a team; replaces the entire list.
     pub team_member_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions granted to a new user; replaces the whole list.
+    /// The permissions granted to a new user; replaces the entire list.
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
 
 impl ConfigPatch {
-    /// The first provider of type `shared` that no deployment can share.
+    /// The first provider of type `shared` for which deployments cannot have a shared client.
     pub fn unshareable_provider(&self) -> Option<&str> {
         let mut providers = self.oauth_providers.iter().flatten();
         providers.find(|provider| provider.is_unshareable()).map(|provider| provider.id.as_str())
@@ -137,17 +138,18 @@ pub struct PermissionInput {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
-    /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
-    /// port, which may be `*`. Or a redirect to a native app, as in `com.example.app:/callback`.
+    /// `http://` or `https://`, a host, which may contain the wildcards `*` and `**`, and
+    /// optionally a port, which may be `*`. Alternatively, a redirect to a native app, as in
+    /// `com.example.app:/callback`.
     pub domain: String,
-    /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
+    /// The path of the pages that emails link to. It begins with `/`. Default: `/handler`.
     pub handler_path: Option<String>,
 }
 
 const MAX_DOMAINS: usize = 100;
 
 impl ConfigPatch {
-    /// Applies settings that need no validation.
+    /// Applies the settings that do not need validation.
     fn set_switches(&self, config: &mut ProjectConfig) {
         set(self.sign_up_enabled, &mut config.sign_up_enabled);
         set(self.credential_enabled, &mut config.credential_enabled);
@@ -196,7 +198,8 @@ impl ConfigPatch {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
         if let Some(rules) = self.sign_up_rules {
-            // Rules accepted by an earlier version are kept, so that other settings can be changed.
+            // Rules that an earlier version accepted are kept, so that other settings can be
+            // changed.
             if in_order(&rules) != in_order(&config.sign_up_rules) {
                 check_rules(&rules)?;
             }

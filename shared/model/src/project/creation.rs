@@ -13,14 +13,14 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::patch::ProjectPatch;
 use crate::setting::{Deployment, SettingRefusal};
 
-/// The body of a request for a new project.
+/// The body of a request that creates a project.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewProject {
     /// The name that users see, one line of 1 to 256 characters.
     pub display_name: String,
-    /// The team that owns the project. The user must be a member.
+    /// The team that owns the project. The user must be a member of this team.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
     pub description: Change<String>,
@@ -36,8 +36,8 @@ pub struct NewProject {
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard; the service ignores it. Default: `completed`.
     pub onboarding_status: Option<OnboardingStatus>,
-    /// Accepted for published SDKs and ignored: in responses, the field says whether the public URL
-    /// of the API uses plain HTTP.
+    /// Accepted for published SDKs and ignored. In responses, the field indicates whether the
+    /// public URL of the API uses plain HTTP.
     pub is_development_environment: Option<bool>,
     /// The settings that differ from the defaults.
     pub config: Option<ConfigPatch>,
@@ -45,8 +45,8 @@ pub struct NewProject {
 
 impl NewProject {
     /// The new project and the levels of its configuration, or the first invalid setting. Settings
-    /// in the request are stored in the levels even if they equal the default, so that no push to
-    /// the branch changes them.
+    /// in the request are stored in the levels even if they equal the default values, so that a
+    /// push to the branch does not change them.
     pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), SettingRefusal> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {

@@ -8,7 +8,7 @@ use crate::document::theme::DEFAULT_THEME;
 use crate::project::mail_server::MailServer;
 
 /// The sender, mail server and theme of a project's emails. If the address or the server is absent,
-/// the deployment's is used; if the theme is absent, the built-in one.
+/// the deployment's address or server is used; if the theme is absent, the built-in theme.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailConfig {
@@ -18,11 +18,11 @@ pub struct EmailConfig {
     pub sender_email: Option<String>,
     /// The project's own mail server.
     pub server: Option<MailServer>,
-    /// The theme of emails that name no theme.
+    /// The theme of emails that do not name a theme.
     pub theme_id: Option<Uuid>,
 }
 
-/// The parts of a project needed to send its emails.
+/// The parts of a project that are needed to send its emails.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SendingProject {
     /// The id of the project.
@@ -46,7 +46,8 @@ pub struct SendingConfig {
 }
 
 impl EmailConfig {
-    /// The theme of emails that name no theme: the project's, or the built-in one.
+    /// The theme of emails that do not name a theme: the project's theme or, if there is none, the
+    /// built-in one.
     pub fn theme(&self) -> Uuid {
         self.theme_id.unwrap_or(DEFAULT_THEME)
     }

@@ -1,4 +1,4 @@
-//! The sender and the mail server of a project, as an administrator sets them.
+//! The sender and the mail server of a project in requests of administrators.
 
 use deserr::Deserr;
 use utoipa::ToSchema;
@@ -13,18 +13,18 @@ use crate::text::line;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct EmailInput {
-    /// `shared`: the deployment's server and sender address; `standard`: `sender_name` and
-    /// `sender_email`, sent through the deployment's server if no `host` is given.
+    /// `shared` for the deployment's server and sender address, or `standard` for `sender_name` and
+    /// `sender_email`, sent through the deployment's server if `host` is missing.
     #[deserr(rename = "type")]
     pub r#type: String,
     /// The project's own mail server: a domain or an IP address.
     pub host: Option<String>,
     /// 465 and 2465 use TLS from the start, all other ports STARTTLS.
     pub port: Option<u16>,
-    /// Absent for a server without authentication.
+    /// The user name; absent for a server without authentication.
     pub username: Option<String>,
-    /// If absent, or sent back as it was read, the existing password is kept, provided the host,
-    /// port and username do not change.
+    /// If the password is absent, or is sent back as it was read, the existing password is kept,
+    /// provided the host, port and username do not change.
     pub password: Option<String>,
     /// The name in the `From` header; if absent, the project's display name.
     pub sender_name: Option<String>,
@@ -33,8 +33,8 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings described by the input, with the theme of `old`, the existing settings. Without
-    /// a new password, the password of `old` is kept for the same host, port and username. Fails
+    /// The settings described by the input, with the theme of the existing settings `old`. Without
+    /// a new password, the password in `old` is kept for the same host, port and username. Fails
     /// with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, SettingRefusal> {
         let theme_id = old.theme_id;
@@ -48,8 +48,8 @@ impl EmailInput {
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, deployment)?;
-                // A sender that was permitted when it was set may stay; if it no longer is, emails
-                // come from the deployment's own address.
+                // A sender that was permitted when it was set is kept. If the sender is no longer
+                // permitted, emails are sent from the deployment's address.
                 let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
                 if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
                     return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));

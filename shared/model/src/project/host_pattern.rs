@@ -2,15 +2,15 @@
 
 use url::Host;
 
-/// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
-/// the root).
+/// The maximum length of a host name, in bytes (RFC 1035 §2.3.4: 255 octets with the first length
+/// byte and the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern. In every request with a URL, each wildcard takes a
-/// pass over the host. Hosts have few labels, so more wildcards are not needed.
+/// The maximum number of wildcards in a pattern. Each wildcard adds a pass over the host to every
+/// request with a URL. Hosts have few labels, so more wildcards are not needed.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
-/// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a
-/// host in this form, however people write it. A string that has no such form stays as it is.
+/// The ASCII form, in lower case, of a host or a pattern (RFC 5890 §2.3.2.1): browsers send hosts
+/// in this form, however people write them. A string without an ASCII form is returned unchanged.
 pub(crate) fn ascii_form(host: &str) -> String {
     if host.is_ascii() {
         return host.to_ascii_lowercase();
@@ -18,8 +18,8 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The form that a pattern's host has in URLs: an IP address or a percent-encoded name has several
-/// spellings, only one of which would match.
+/// The host of a pattern in the form in which it appears in URLs. An IP address or a
+/// percent-encoded name can be written in several ways, only one of which would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);
@@ -27,8 +27,8 @@ pub(crate) fn canonical(pattern: &str) -> String {
     Host::parse(pattern).map_or_else(|_| ascii_form(pattern), |host| host.to_string())
 }
 
-/// Whether a label of the pattern has both a wildcard and characters outside ASCII. Such a label
-/// has no ASCII form that would match.
+/// Whether a label of the pattern contains both a wildcard and characters outside ASCII. Such a
+/// label does not have an ASCII form that would match.
 pub(crate) fn has_mixed_label(pattern: &str) -> bool {
     pattern.split('.').any(|label| label.contains('*') && !label.is_ascii())
 }
@@ -44,19 +44,20 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 }
 
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
-/// characters except dots. A pattern from an earlier version with too many wildcards matches
-/// nothing.
+/// characters except dots. A pattern from an earlier version with too many wildcards does not match
+/// any host.
 ///
-/// The time grows only with the product of both lengths, and hosts are short. So a project's
+/// The time is proportional to the product of both lengths, and hosts are short. So a project's
 /// patterns cannot slow down the requests of other projects in the same process.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    // Every part of a pattern stands for one or more characters.
+    // Every part of a pattern stands for at least one character.
     let min = pattern.len() - pattern.matches("**").count();
     if host.len() > MAX_HOST || min > host.len() || has_too_many_wildcards(pattern) {
         return false;
     }
     let host = host.as_bytes();
-    // For each length, whether the pattern read so far matches that many bytes of the host.
+    // For each length, whether the part of the pattern processed so far matches that many bytes of
+    // the host.
     let (mut matched, mut next) = (vec![false; host.len() + 1], vec![false; host.len() + 1]);
     matched[0] = true;
     let mut bytes = pattern.bytes().peekable();
@@ -103,13 +104,13 @@ mod tests {
         assert!(has_mixed_label("mün*.example") && !has_mixed_label("*.münchen.example") && !has_mixed_label("pr-*.example"));
     }
 
-    /// A matcher that tried every length for each wildcard would never finish.
+    /// A matcher that tried every length for each wildcard would never finish on this pattern.
     #[test]
     fn many_wildcards_take_no_longer_than_one() {
         let (wildcards, host) = ("*a".repeat(MAX_WILDCARDS - 1), "a".repeat(253));
         assert!(!host_matches(&format!("{wildcards}.test"), &host));
         assert!(!host_matches(&format!("*{wildcards}b"), &host) && host_matches(&format!("*{wildcards}"), &host));
-        assert!(!host_matches("**", &"a".repeat(254)), "a longer name is none");
+        assert!(!host_matches("**", &"a".repeat(254)), "a longer name is not a host name");
         assert!(!host_matches("*.*.test", "a.test") && host_matches("*.*.test", "a.b.test") && host_matches("***", "ab"));
     }
 

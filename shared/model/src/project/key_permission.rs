@@ -6,11 +6,12 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// A permission, written `<area>:read` or `<area>:write`. Writing does not include reading.
+/// A permission, written `<area>:read` or `<area>:write`. Permission to write does not include
+/// permission to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyPermission {
-    /// The area of the API: the first part of an operation's name, such as `projects` in
+    /// The area of the API, which is the first part of an operation's name, such as `projects` in
     /// `projects-current-read`.
     pub area: KeyArea,
     /// Whether the operation reads or writes.
@@ -23,7 +24,7 @@ pub struct KeyPermission {
 pub enum KeyArea {
     /// Sign-in, sessions and OAuth.
     Auth,
-    /// The welcome page, the health check and other operations outside the other areas.
+    /// The welcome page, the health check and all operations that do not belong to a named area.
     Edge,
     /// Emails.
     Emails,
@@ -41,7 +42,7 @@ pub enum KeyArea {
     Webhooks,
 }
 
-/// The operations that a permission allows.
+/// The operations that a permission includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum KeyAction {

@@ -1,8 +1,8 @@
-//! Sets of API keys: the keys of a set are created and revoked, and expire, together. Only the
-//! gateway may later replace a single key.
+//! Sets of API keys: the keys of a set are created together, are revoked together and expire
+//! together. Only the gateway may later replace a single key.
 //!
-//! A key is shown only once, when it is created. The set keeps its last four characters, so that
-//! people can tell the keys apart.
+//! A key is shown only when it is created. The set stores the last four characters of each key, so
+//! that people can tell the keys apart.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ use crate::quota::Quota;
 
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
-/// The maximum number of a project's sets, including those that have ended. One response lists them
-/// all.
+/// The maximum number of a project's sets, including those that have ended. A single response lists
+/// all sets.
 pub const MAX_SETS: usize = Quota::KeySets.max();
-/// The time that means "never" where an API response needs a time: the end of the year 9999.
+/// The time that API responses use for "never": the end of the year 9999.
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
 /// A set of keys, as stored in the table.
@@ -38,31 +38,32 @@ pub struct KeySet {
     pub created_at: Timestamp,
     /// When the keys expire; absent if they never expire.
     pub expires_at: Option<Timestamp>,
-    /// When the keys were revoked; absent if they were not.
+    /// When the keys were revoked; absent if the keys were not revoked.
     pub revoked_at: Option<Timestamp>,
-    /// The permissions of the set's server key; absent if it may use every operation of server
+    /// The permissions of the set's server key; absent if the key may use every operation of server
     /// access.
     pub permissions: Option<BTreeSet<KeyPermission>>,
     /// The keys, without their secrets.
     pub keys: Vec<KeyMark>,
 }
 
-/// The record of a key in its set: its digest, and its last characters for display.
+/// A key as recorded in its set: the key's digest, and its last characters for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
-    /// The digest, which requests use to look up the key.
+    /// The digest by which requests look up the key.
     pub digest: Digest,
     /// The last four characters.
     pub last_four: String,
 }
 
-/// A new set with its keys in plaintext, which is not stored and must be shown immediately.
+/// A new set with the plaintext of its keys. The plaintext is not stored and must be shown
+/// immediately.
 pub struct NewKeys {
     /// The set to store.
     pub set: KeySet,
-    /// The plaintext keys to show.
+    /// The plaintext of the keys, for display.
     pub secrets: Vec<(KeyKind, SecretString)>,
 }
 
@@ -73,21 +74,21 @@ impl NewKeys {
         Self::from_secrets(entropy, kinds.into_iter().map(secret).collect(), description, now)
     }
 
-    /// A set of the given keys, for example chosen by an operator.
+    /// A set of the given keys, which may have been chosen by an operator.
     pub fn from_secrets(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());
         Self { set: KeySet { id, description, created_at, expires_at: None, revoked_at: None, permissions: None, keys }, secrets }
     }
 
-    /// The key of a kind, if the set has one.
+    /// The key of a kind, if the set contains one.
     pub fn secret(&self, kind: KeyKind) -> Option<&SecretString> {
         self.secrets.iter().find(|(of, _)| *of == kind).map(|(_, secret)| secret)
     }
 }
 
 impl KeyMark {
-    /// The record of a plaintext key.
+    /// The record of a key, created from the key's plaintext.
     pub fn of(kind: KeyKind, secret: &SecretString) -> Self {
         let text = secret.expose_secret();
         let last = text.char_indices().rev().nth(3).map_or(text, |(start, _)| &text[start..]);
@@ -96,25 +97,26 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// The item of a key in the set, which requests look up by its digest.
+    /// The item of a key in the set, stored under the digest by which requests look up the key.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
     }
 
-    /// When the keys expired or were revoked, whichever came first; `None` if they are still valid.
+    /// When the keys expired or were revoked, whichever came first; `None` if the keys are still
+    /// valid.
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         let expired_at = self.expires_at.filter(|time| *time <= now);
         self.revoked_at.into_iter().chain(expired_at).min()
     }
 }
 
-/// The project has [`MAX_SETS`] sets, and none has ended.
+/// The project has [`MAX_SETS`] sets, all of which are still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeySetCountRefusal;
 
-/// The set to delete before another is added to these: the one that ended first, if the maximum is
-/// reached.
+/// The set to delete before another set is added: if the maximum is reached, the set that ended
+/// first.
 pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, KeySetCountRefusal> {
     if sets.len() < MAX_SETS {
         return Ok(None);
@@ -124,8 +126,8 @@ pub fn superfluous(sets: &[KeySet], now: Timestamp) -> Result<Option<&KeySet>, K
 }
 
 /// When the keys of a new set expire; `None` for never. Requests give the time in milliseconds
-/// since the Unix epoch. The end of the year 9999 (the value for "never" in responses) and all
-/// later times also mean never.
+/// since the Unix epoch. The end of the year 9999, which is "never" in responses, and all later
+/// times also mean never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry(pub Option<Timestamp>);
 
@@ -137,7 +139,7 @@ wire::deserr_from!(Expiry, i64, |millis| {
     time.map(|time| Self(Some(time))).map_err(|_| "must be a time in milliseconds since the Unix epoch")
 });
 
-/// The fields of a set in every response.
+/// The fields of a set that every response contains.
 #[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetBase {
@@ -145,17 +147,19 @@ pub struct KeySetBase {
     description: String,
     /// When the set was created, in milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 if
-    /// never.
+    /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 if the
+    /// keys never expire.
     expires_at_millis: i64,
-    /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
+    /// When the keys were revoked, in milliseconds since the Unix epoch; absent if the keys were
+    /// not revoked.
     manually_revoked_at_millis: Option<i64>,
-    /// The permissions of the server key; absent if it may use every operation of server access.
+    /// The permissions of the server key; absent if the key may use every operation of server
+    /// access.
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<BTreeSet<KeyPermission>>,
 }
 
-/// A set in a response, with the last characters of its keys instead of the keys.
+/// A set in a response, with the last characters of its keys in place of the keys.
 #[wire::sparse]
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetRead {
@@ -173,7 +177,7 @@ pub struct LastFour {
 }
 
 impl KeySetBase {
-    /// The common fields of a set.
+    /// The fields of a set that every response contains.
     pub fn of(set: &KeySet) -> Self {
         Self {
             id: set.id,

@@ -1,10 +1,10 @@
 //! A project's own mail server.
 //!
-//! The server's password can be set but is never returned. Responses have [`HIDDEN_SECRET`] in its
-//! place, because published SDKs expect a value. A request with that value, or without a password,
-//! keeps the existing password, but only with the same host, port and user name. A different server
-//! or user name requires the password again, so that nobody can have it sent to a server under
-//! their control.
+//! The server's password can be set but is never returned. Responses contain [`HIDDEN_SECRET`] in
+//! place of the password, because published SDKs expect a value. A request with [`HIDDEN_SECRET`],
+//! or without a password, keeps the existing password, but only for the same host, port and user
+//! name. For another server or user name, the password must be sent again, so that nobody can have
+//! it sent to a server under their control.
 
 use crypto::seal::SealedText;
 use secrecy::SecretString;
@@ -19,11 +19,11 @@ const MAX_PASSWORD: usize = 1024;
 /// The server that sends a project's emails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MailServer {
-    /// A domain in its ASCII form, or an IP address; IPv6 addresses are in brackets.
+    /// A domain in its ASCII form, or an IP address; an IPv6 address is in brackets.
     pub host: String,
-    /// The port: 465 and 2465 use TLS from the start, all others STARTTLS.
+    /// The port: 465 and 2465 use TLS from the start, all other ports STARTTLS.
     pub port: u16,
-    /// The credentials; absent if the server requires no authentication.
+    /// The credentials; absent if the server does not require authentication.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<Login>,
 }
@@ -33,7 +33,7 @@ pub struct MailServer {
 pub struct Login {
     /// The user name.
     pub username: String,
-    /// The password, sealed for [`MailServer::password_owner`].
+    /// The password, sealed for the owner [`MailServer::password_owner`].
     pub password: SealedText,
 }
 
@@ -46,13 +46,13 @@ pub struct MailServerInput {
     pub port: Option<u16>,
     /// The user name; absent for a server without authentication.
     pub username: Option<String>,
-    /// The password; absent or [`HIDDEN_SECRET`] to keep the existing one.
+    /// The password; if absent or [`HIDDEN_SECRET`], the existing password is kept.
     pub password: Option<String>,
 }
 
 impl MailServer {
-    /// The owner for sealing the password for this user name. A sealed password copied to another
-    /// project, server or user name cannot be unsealed.
+    /// The owner under which the password for this user name is sealed. A sealed password that is
+    /// copied to another project, server or user name cannot be opened.
     pub fn password_owner(&self, project: &str, username: &str) -> String {
         format!("{project}/{username}@{}:{}", self.host, self.port)
     }
@@ -63,7 +63,8 @@ impl MailServer {
 }
 
 impl MailServerInput {
-    /// The server; `None` if the input has none. Fails with the first problem found.
+    /// The server; `None` if the input does not contain a server. Fails with the first problem
+    /// found.
     pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, SettingRefusal> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (host, port) = (given(self.host), self.port.filter(|port| *port > 0));
@@ -100,7 +101,7 @@ impl MailServer {
         }
         let Some(password) = password.filter(|password| password != HIDDEN_SECRET) else {
             let old = old.filter(|old| old.is_at(self)).and_then(|old| old.login.clone()).filter(|login| login.username == username);
-            return old.ok_or_else(|| wrong("password", "is required, because none is stored for this host, port and username"));
+            return old.ok_or_else(|| wrong("password", "is required, because no password is stored for this host, port and username"));
         };
         if !is_line(&password, MAX_PASSWORD) {
             return Err(wrong("password", "must be one line of at most 1024 characters"));

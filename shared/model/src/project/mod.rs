@@ -83,15 +83,15 @@ pub struct Project {
     /// The progress of the set-up in a dashboard; the service ignores it.
     #[serde(default, skip_serializing_if = "OnboardingStatus::is_completed")]
     pub onboarding_status: OnboardingStatus,
-    /// The team that owns this project: a team in the internal project. Absent if there is none, as
-    /// for the internal project.
+    /// The team that owns this project: a team in the internal project. Absent if no team owns the
+    /// project, as for the internal project.
     pub owner_team_id: Option<String>,
-    /// The highest cost of the bcrypt hashes imported for the project's users; absent without such
-    /// hashes. At sign-in, every check of a wrong password includes the work of a hash of this
-    /// cost, so that the timing reveals nothing about the account.
+    /// The highest cost of the bcrypt hashes imported for the project's users; absent if no hashes
+    /// were imported. At sign-in, the check of a wrong password includes the work of a hash of this
+    /// cost, so that the timing does not reveal anything about the account.
     pub dearest_bcrypt_cost: Option<u32>,
-    /// How access tokens of users without restrictions are signed. With RS256, the project has RSA
-    /// keys ([`signing_key`]).
+    /// The algorithm that signs access tokens of users without restrictions. For RS256, the project
+    /// has RSA keys ([`signing_key`]).
     #[serde(default, skip_serializing_if = "TokenAlgorithm::is_default")]
     pub access_token_algorithm: TokenAlgorithm,
     /// The source of the configuration's branch level.
@@ -133,7 +133,7 @@ pub struct ProjectConfig {
     pub require_publishable_client_key: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics whose changes users are not notified of ([`notice`](crate::notice)).
+    /// The topics of which changes are not reported to users ([`notice`](crate::notice)).
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub disabled_notices: BTreeSet<Topic>,
     /// The minimum length of passwords in characters, from 8 to 128.
@@ -146,31 +146,33 @@ pub struct ProjectConfig {
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
     /// Providers that users cannot sign in with: `allowSignIn` is false, or no level sets their
-    /// `type`. They keep their secrets while a level sets their client id.
+    /// `type`. Such a provider keeps its secret while a level sets the client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
-    /// The first registrations of providers that were removed, or whose issuer or client has
+    /// The first registrations of providers that have been removed, or whose issuer or client has
     /// changed ([`registration`](crate::provider::registration)), by provider id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
-    /// The sign-up rules in their listed order; they are evaluated by priority.
+    /// The sign-up rules in the order in which they are listed; the rules are evaluated by
+    /// priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
-    /// The action if no sign-up rule decides.
+    /// The action if none of the sign-up rules decides.
     pub sign_up_rules_default_action: DefaultAction,
     /// The lifetime of sessions.
     pub sessions: SessionSettings,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and how long a remembered device stands in for it.
+    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// factor.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
     pub second_factor: SecondFactorSettings,
     /// How many days new entries of the audit log are kept, from 1 to 400.
     pub audit_log_retention_days: u16,
-    /// When operations require a bot challenge.
+    /// The settings that decide when operations require a bot challenge.
     #[serde(skip_serializing_if = "BotChallenge::is_default")]
     pub bot_challenge: BotChallenge,
     /// How much clients can create.
@@ -232,17 +234,17 @@ impl ProjectConfig {
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
-    /// The provider account is linked to that account, if the address is verified both at the
-    /// provider and here. If only the provider has verified it, that account is handed over to the
-    /// person signing in ([`ownership`](crate::user::ownership)); otherwise, the sign-in is
-    /// refused.
+    /// The provider account is linked to the existing account if the address is verified both at
+    /// the provider and here. If only the provider has verified the address, the existing account
+    /// is handed over to the person signing in ([`ownership`](crate::user::ownership)). In all
+    /// other cases, the sign-in is refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
-    /// The sign-in is refused, whoever has verified the address.
+    /// The sign-in is refused, no matter who has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
-    /// A new account is created, without the address as a way to sign in.
+    /// A new account is created, and the address is not a way to sign in to it.
     #[deserr(rename = "allow_duplicates")]
     AllowDuplicates,
 }
@@ -251,18 +253,19 @@ pub enum MergeStrategy {
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
-    /// The id: one from the catalog (`github`), or the project's own name for an OpenID issuer.
+    /// The id: an id from the catalog (`github`), or a name that the project has chosen for an
+    /// OpenID issuer.
     pub id: String,
-    /// The client id of the project at the provider; empty for a shared client.
+    /// The project's client id at the provider; empty for a shared client.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
-    /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
-    /// client.
+    /// The client secret, sealed for the owner [`secret_owner`]; absent if the project uses the
+    /// deployment's client.
     pub client_secret: Option<SealedText>,
     /// The issuer of a provider outside the catalog.
     pub issuer: Option<String>,
-    /// The configured authorization endpoint; if absent, the catalog's or, for other issuers, the
-    /// discovered one.
+    /// The configured authorization endpoint; if absent, the endpoint in the catalog or, for other
+    /// issuers, the discovered endpoint.
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.
     pub facebook_config_id: Option<String>,
@@ -280,8 +283,8 @@ impl OAuthProvider {
     }
 }
 
-/// The owner for sealing a provider's client secret. A sealed secret copied to another project or
-/// provider cannot be unsealed.
+/// The owner under which a provider's client secret is sealed. A sealed secret that is copied to
+/// another project or provider cannot be opened.
 pub fn secret_owner(project: &str, provider: &str) -> String {
     format!("{project}/{provider}")
 }
@@ -308,8 +311,8 @@ impl Project {
         }
     }
 
-    /// The internal project, whose users own projects through their teams. Every user gets a team,
-    /// and may create more.
+    /// The internal project, whose users own projects through their teams. Every user gets a team
+    /// and may create more teams.
     pub fn internal(now: Timestamp) -> Self {
         let config = ProjectConfig {
             magic_link_enabled: true,
@@ -325,9 +328,9 @@ impl Project {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard, for links
-    /// without a URL from the app. If there is no such domain, the service's own page, except for
-    /// the project `internal`, which has none.
+    /// A page of the project's app on the first trusted domain without a wildcard, for links for
+    /// which the app did not set a URL. If there is no such domain, the service's page is used,
+    /// except for the project `internal`, which does not have pages.
     pub fn handler_page(&self, name: &str, own: &OwnPages) -> Option<RedirectUrl> {
         let domain = self.config.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'));
         let of_app = |domain: &TrustedDomain| format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'));
@@ -335,7 +338,7 @@ impl Project {
         domain.and_then(|domain| RedirectUrl::parse(&of_app(domain)).ok()).or_else(hosted)
     }
 
-    /// The rules for the project's redirects; `own` are the service's own pages.
+    /// The rules for the project's redirects; `own` are the pages of the service.
     pub fn redirects<'a>(&'a self, own: &'a OwnPages) -> Rules<'a> {
         Rules { allow_localhost: self.config.allow_localhost, domains: &self.config.domains, own: Some((own, &self.id)) }
     }

@@ -1,5 +1,5 @@
-//! Redirects to native apps by their own URI schemes (RFC 8252 §7.1). Any app can register any
-//! scheme on a device, so a scheme is trusted only if it is one of the project's domains, and only
+//! Redirects to native apps by the URI schemes of the apps (RFC 8252 §7.1). Any app on a device can
+//! register any scheme. So a scheme is trusted only if it is among the project's domains, and only
 //! in OAuth flows, in which a code is useless without its PKCE verifier.
 
 use url::Url;
@@ -7,16 +7,16 @@ use url::Url;
 /// The scheme of native apps that use the published SDK.
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
-/// Whether a scheme can belong to a native app: it has a dot, like a domain name in reverse order
-/// (RFC 8252 §8.4), or it is that of the published SDK. This excludes `javascript` and all other
-/// schemes with a meaning for browsers.
+/// Whether a scheme can belong to a native app: it contains a dot, like a domain name in reverse
+/// order (RFC 8252 §8.4), or is the scheme of the published SDK. So `javascript` and all other
+/// schemes that browsers interpret are excluded.
 pub(super) fn is_scheme(scheme: &str) -> bool {
     scheme.contains('.') || scheme == SDK_SCHEME
 }
 
-/// Reads an entry of the trusted domains, such as `com.example.app:/callback`; `None` if it is not
-/// a redirect to a native app. An entry without host and path, as in `com.example.app://`, stands
-/// for every URL of the scheme.
+/// Parses an entry of the trusted domains, such as `com.example.app:/callback`; `None` if the entry
+/// is not a redirect to a native app. An entry without host and path, as in `com.example.app://`,
+/// stands for every URL of the scheme.
 pub(super) fn parse(entry: &str) -> Option<Url> {
     let (scheme, rest) = entry.split_once(':')?;
     let is_plain = (rest.is_empty() || rest.starts_with('/')) && !rest.contains(['*', '?', '#', '@', '\\', ' ']);
@@ -24,8 +24,8 @@ pub(super) fn parse(entry: &str) -> Option<Url> {
     Url::parse(entry).ok().filter(|_| is_plain && is_native)
 }
 
-/// Whether an entry of the trusted domains trusts this URL; the query and the fragment of the URL
-/// do not matter.
+/// Whether an entry of the trusted domains matches this URL; the query and the fragment of the URL
+/// are ignored.
 pub(super) fn matches(entry: &str, url: &Url) -> bool {
     let Some(entry) = parse(entry) else { return false };
     let place = |url: &Url| (url.host_str().unwrap_or_default().to_owned(), url.port(), url.path().trim_end_matches('/').to_owned());

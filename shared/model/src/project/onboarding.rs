@@ -1,5 +1,5 @@
-//! The progress of a project's set-up in a dashboard. Kept for dashboards, without effect on the
-//! service.
+//! The progress of a project's set-up in a dashboard. The progress is stored for dashboards and
+//! does not affect the service.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum OnboardingStatus {
-    /// Whether to start with new settings or with a repository's.
+    /// Whether to start with new settings or with those of a repository.
     #[deserr(rename = "config_choice")]
     ConfigChoice,
     /// The features that the project uses.
@@ -30,7 +30,7 @@ pub enum OnboardingStatus {
     PaymentsSetup,
     /// The last page of the set-up.
     Welcome,
-    /// The set-up is complete. Also the status of projects stored without one.
+    /// The set-up is complete. Also the status of projects that were stored without a status.
     #[default]
     Completed,
 }

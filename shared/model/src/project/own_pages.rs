@@ -1,10 +1,10 @@
-//! Where the service's own pages for users are: sign-in, account and all others that an app can
-//! send its users to instead of having pages of its own.
+//! The URLs of the service's pages for users: sign-in, account and all other pages that an app can
+//! use instead of building its own.
 //!
-//! They are at `/handler/` of the API, with the project in the query. If the deployment has a
-//! domain for them, each project also has a host of its own there (`{project}.{domain}`), so that
-//! browsers keep the cookies and passkeys of projects apart. A project need not list either among
-//! its trusted domains.
+//! The pages are at `/handler/` of the API, with the project in the query. If the deployment has a
+//! domain for the pages, each project also has its own host at that domain (`{project}.{domain}`),
+//! so that browsers keep the cookies and passkeys of projects apart. A project does not have to
+//! list either host among its trusted domains.
 
 use url::Url;
 use wire::id::ProjectId;
@@ -15,22 +15,23 @@ pub const PATH: &str = "/handler";
 /// The URL of the API is invalid, or the domain is not a domain name in lower case with an optional
 /// port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a domain name in lower case, perhaps with a port")]
+#[error("must be a domain name in lower case, optionally with a port")]
 pub struct DomainRefusal;
 
-/// The places of the pages of all projects.
+/// The locations of the pages of all projects.
 #[derive(Debug, Clone)]
 pub struct OwnPages {
     /// The URL of the API.
     api: Url,
-    /// The domain below which every project has a host, with a port if it is not the scheme's.
+    /// The domain below which every project has a host, including the port if it is not the
+    /// scheme's default.
     domain: Option<String>,
 }
 
 impl OwnPages {
-    /// The pages of a deployment whose API has this URL. `domain` may end with a port. Without a
-    /// domain, an API at `localhost` has one nevertheless: browsers resolve every name below
-    /// `localhost` to the machine itself (RFC 6761 §6.3).
+    /// The pages of a deployment whose API has this URL. `domain` may end with a port. If `domain`
+    /// is absent and the API is at `localhost`, the API's host is used, because browsers resolve
+    /// every name below `localhost` to the machine itself (RFC 6761 §6.3).
     pub fn new(api_url: &str, domain: Option<&str>) -> Result<Self, DomainRefusal> {
         let api = Url::parse(api_url).map_err(|_| DomainRefusal)?;
         let domain = match domain {
@@ -40,7 +41,8 @@ impl OwnPages {
         Ok(Self { api, domain })
     }
 
-    /// The origin of a project's pages: that of its own host, or else that of the API.
+    /// The origin of a project's pages: the origin of the project's host or, without one, of the
+    /// API.
     pub fn origin(&self, project: &ProjectId) -> String {
         self.host_origin(project).unwrap_or_else(|| self.api())
     }
@@ -65,26 +67,26 @@ impl OwnPages {
         self.api.origin().ascii_serialization()
     }
 
-    /// The origin of a project's own host, if the deployment has a domain for pages.
+    /// The origin of a project's host, if the deployment has a domain for pages.
     pub fn host_origin(&self, project: &ProjectId) -> Option<String> {
         self.domain.as_ref().map(|domain| format!("{}://{project}.{domain}", self.api.scheme()))
     }
 
-    /// The project whose own host this is (the value of the header `Host`).
+    /// The project whose host is `host` (the value of the header `Host`).
     pub fn project_of(&self, host: &str) -> Option<ProjectId> {
         let host = host.to_ascii_lowercase();
         let label = host.strip_suffix(self.domain.as_deref()?)?.strip_suffix('.')?;
         ProjectId::parse(label).ok()
     }
 
-    /// Whether this is the origin of a project's pages, on either host.
+    /// Whether `origin` is an origin of a project's pages, on either host.
     pub(crate) fn is_origin(&self, project: &ProjectId, origin: &str) -> bool {
         origin == self.api() || self.host_origin(project).is_some_and(|own| own == origin)
     }
 
-    /// Whether this is the URL of one of a project's pages. On the API's host, the pages of all
-    /// projects have the same paths, and whoever administers one sees what its users send: so the
-    /// query must name this project, and no other.
+    /// Whether `url` is the URL of a page of the project. On the API's host, the pages of all
+    /// projects have the same paths, and the administrators of each project see what their users
+    /// send. So the query must name this project and no other project.
     pub fn has(&self, project: &ProjectId, url: &Url) -> bool {
         let is_page = url.path().strip_prefix(PATH).is_some_and(|rest| rest.starts_with('/'));
         let origin = url.origin().ascii_serialization();
@@ -96,14 +98,14 @@ impl OwnPages {
         origin == self.api() && named == [true]
     }
 
-    /// Whether a project's pages are on this host.
+    /// Whether this host has pages of a project.
     pub(crate) fn has_host(&self, project: &ProjectId, name: &str) -> bool {
         let is_of = |origin: &str| Url::parse(origin).is_ok_and(|url| url.host_str() == Some(name));
         self.api.host_str() == Some(name) || self.host_origin(project).is_some_and(|own| is_of(&own))
     }
 }
 
-/// The domain in the form of an origin's host and port.
+/// The domain in the form of the host and port of an origin.
 fn checked(scheme: &str, domain: &str) -> Result<String, DomainRefusal> {
     let origin = format!("{scheme}://{domain}");
     let url = Url::parse(&origin).map_err(|_| DomainRefusal)?;

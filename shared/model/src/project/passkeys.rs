@@ -15,7 +15,7 @@ pub const MAX_RP_IDS: usize = 10;
 pub struct PasskeySettings {
     /// Whether users may register passkeys and sign in with them.
     pub enabled: bool,
-    /// Domains whose passkeys work on the project's origins, in addition to the page's host.
+    /// Domains whose passkeys work on the project's origins, in addition to the host of the page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rp_ids: Vec<String>,
     /// Whether authenticators must verify the user.
@@ -25,7 +25,7 @@ pub struct PasskeySettings {
 }
 
 impl PasskeySettings {
-    /// Whether a use of a passkey counts as two factors; `is_user_verified` says whether the
+    /// Whether a use of a passkey counts as two factors; `is_user_verified` indicates whether the
     /// authenticator verified the user.
     pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
         self.enabled && self.replaces_second_factor && is_user_verified
@@ -42,22 +42,22 @@ impl PasskeySettings {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum UserVerification {
-    /// Authenticators verify the user if they can.
+    /// Authenticators verify the user if they support it.
     #[default]
     Preferred,
     /// Authenticators must verify the user.
     Required,
 }
 
-/// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a
-/// public suffix such as `com` or `co.uk`, because all sites below it could use its passkeys.
-/// `None` for any other text.
+/// Parses a relying party id and returns its ASCII form in lower case. The id must be a domain
+/// name, but not a public suffix such as `com` or `co.uk`, because all sites below a public suffix
+/// could use its passkeys. `None` for any other text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
         matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
     });
-    // The URL standard allows characters in a host that a domain name cannot have.
+    // The URL standard permits characters in hosts that domain names cannot contain.
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     (is_domain && is_name && !name.ends_with('.') && psl::domain_str(&name).is_some()).then_some(name)
 }

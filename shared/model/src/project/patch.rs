@@ -1,4 +1,4 @@
-//! Changes to a project, as an administrator sends them. One invalid field rejects the entire
+//! Changes to a project in requests of administrators. A single invalid field rejects the entire
 //! change.
 
 use deserr::Deserr;
@@ -21,26 +21,27 @@ pub struct ProjectPatch {
     pub display_name: Option<String>,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
     pub description: Change<String>,
-    /// The http or https URL of a square logo; `null` for none.
+    /// The http or https URL of a square logo; `null` for no logo.
     pub logo_url: Change<String>,
-    /// The http or https URL of a wide logo; `null` for none.
+    /// The http or https URL of a wide logo; `null` for no logo.
     pub logo_full_url: Change<String>,
-    /// The http or https URL of a square logo for dark backgrounds; `null` for none.
+    /// The http or https URL of a square logo for dark backgrounds; `null` for no logo.
     pub logo_dark_mode_url: Change<String>,
-    /// The http or https URL of a wide logo for dark backgrounds; `null` for none.
+    /// The http or https URL of a wide logo for dark backgrounds; `null` for no logo.
     pub logo_full_dark_mode_url: Change<String>,
     /// Stored for published SDKs, but has no effect.
     pub is_production_mode: Option<bool>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: Option<OnboardingStatus>,
-    /// How access tokens of users without restrictions are signed: `ES256`, or `RS256` for
-    /// verifiers that accept nothing else, if the project has an RSA key.
+    /// The algorithm that signs access tokens of users without restrictions: `ES256`, or `RS256` if
+    /// the project has an RSA key, for verifiers that do not accept anything else.
     pub access_token_algorithm: Option<TokenAlgorithm>,
     /// The settings to change.
     pub config: Option<ConfigPatch>,
 }
 
-/// The longest description, in characters; limited because requests read the whole project.
+/// The maximum length of a description, in characters, which is limited because requests read the
+/// entire project.
 const MAX_DESCRIPTION: usize = 4096;
 
 impl ProjectPatch {

@@ -1,4 +1,4 @@
-//! An OAuth provider, as an administrator configures it.
+//! OAuth providers in requests of administrators.
 
 use crypto::seal;
 use deserr::Deserr;
@@ -19,29 +19,30 @@ pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
     /// issuer.
     pub id: String,
-    /// `standard`, or `shared` to use the deployment's client, if it has one for this provider.
-    /// Default: `standard`.
+    /// `standard`, or `shared` to use the deployment's client, if the deployment has a client for
+    /// this provider. Default: `standard`.
     #[deserr(rename = "type")]
     #[schema(value_type = Option<String>)]
     pub r#type: Option<ProviderKind>,
-    /// The client id registered with the provider. If absent, the existing one is kept.
+    /// The client id registered with the provider. If absent, the existing id is kept.
     pub client_id: Option<String>,
-    /// The client secret, which is never returned. If absent, or sent back as it was read, the
-    /// existing secret is kept, provided the client id, issuer and tenant do not change.
+    /// The client secret, which is never returned by the API. If the secret is absent, or is sent
+    /// back as it was read, the existing secret is kept, provided the client id, issuer and tenant
+    /// do not change.
     pub client_secret: Option<String>,
-    /// The URL of an OpenID issuer outside the catalog. If absent, the existing one is kept.
+    /// The URL of an OpenID issuer outside the catalog. If absent, the existing URL is kept.
     pub issuer: Option<String>,
     /// The authorization endpoint, in place of the one in the catalog or in the issuer's metadata.
     /// If absent, the existing setting is kept.
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business; none if empty. If absent, a list of all
-    /// providers removes it, and a change of one provider keeps it.
+    /// The configuration id of Facebook Login for Business; an empty value removes it. If the field
+    /// is absent, a list of all providers removes the id, and a change of one provider keeps it.
     pub facebook_config_id: Option<String>,
-    /// The Microsoft tenant; `common` if empty. If absent, a list of all providers sets `common`,
-    /// and a change of one provider keeps the tenant.
+    /// The Microsoft tenant; `common` if empty. If the field is absent, a list of all providers
+    /// sets `common`, and a change of one provider keeps the tenant.
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps with native Sign in with Apple, at most 20. If absent, the existing
-    /// ones are kept.
+    /// The bundle ids of apps with native Sign in with Apple, at most 20. If the field is absent,
+    /// the existing ids are kept.
     #[schema(value_type = Option<Vec<String>>)]
     pub apple_bundle_ids: Option<Vec<AppleBundle>>,
 }
@@ -84,8 +85,8 @@ pub fn key(id: &str) -> String {
     format!("auth.oauth.providers.{id}")
 }
 
-/// Adds a provider to a project, or changes the one with its id. Other providers and their secrets
-/// stay as they are. Errors have the path of a field of the input.
+/// Adds a provider to a project, or changes the provider with this id. All other providers and
+/// their secrets remain unchanged. Errors contain the path of a field of the input.
 pub fn set_provider(
     input: ProviderInput,
     config: &mut ProjectConfig,
@@ -112,7 +113,8 @@ pub fn set_provider(
     config.record_registrations("id", old.as_slice())
 }
 
-/// Removes the provider with this id, and its secret, from a project; `false` if there is none.
+/// Removes the provider with this id, including its secret, from a project; `false` if there is no
+/// such provider.
 pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, SettingRefusal> {
     let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
     removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
@@ -127,7 +129,7 @@ impl ProviderInput {
     }
 
     /// The input, completed with the existing values of fields that a list of all providers would
-    /// clear: setting a new secret must not open a single-tenant app to all tenants.
+    /// clear. So setting a new secret does not open a single-tenant app to all tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
@@ -176,8 +178,8 @@ impl ProviderInput {
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
-        // The secret is kept only if it would go to the same provider, so that nobody can have it
-        // sent elsewhere.
+        // The secret is kept only if it would be sent to the same provider, so that nobody can have
+        // it sent elsewhere.
         let is_same = |(old, _): &(&OAuthProvider, &seal::SealedText)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };
@@ -202,8 +204,8 @@ impl ProviderInput {
         })
     }
 
-    /// A provider with the deployment's client. Fails if the deployment has no client for the
-    /// provider, or if a field other than the id and the type is set.
+    /// A provider with the deployment's client. Fails if the deployment does not have a client for
+    /// the provider, or if the input sets a field other than the id and the type.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, SettingRefusal> {
         let Some(shared) = shareable(&self.id) else {
             return Err(invalid(path("type"), "cannot be shared: only google, github, microsoft and spotify can"));

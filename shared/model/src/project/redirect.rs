@@ -1,5 +1,5 @@
-//! Which URLs a project's users may be redirected to. Open redirects leak codes, so a URL is
-//! rejected unless it is clearly trusted.
+//! The URLs to which a project's users may be redirected. Open redirects leak codes, so a URL is
+//! rejected unless it is known to be trusted.
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
@@ -10,15 +10,15 @@ use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_la
 use crate::project::own_pages::OwnPages;
 use crate::project::{callback_path, native_redirect};
 
-/// The longest accepted URL, in bytes.
+/// The maximum length of a URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A domain trusted by the project: an origin, whose host may have wildcards, or a redirect to a
-/// native app; and the path of its handler pages.
+/// A trusted domain of a project, and the path of its handler pages. The domain is either an
+/// origin, whose host may contain wildcards, or a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
     /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
-    /// the port `*` matches every port. Or a redirect to a native app, as in
+    /// the port `*` matches every port. Alternatively, a redirect to a native app, as in
     /// `com.example.app:/callback`.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
@@ -27,14 +27,14 @@ pub struct TrustedDomain {
     pub handler_path: String,
 }
 
-/// An absolute URL from a client. Whether it is trusted depends on the project.
+/// An absolute URL from a client. Whether the URL is trusted depends on the project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, format = Uri, example = "https://app.example.com/handler")]
 pub struct RedirectUrl(Url);
 
-/// The text is not an absolute URL, is too long, or contains control characters or backslashes; as
-/// an error of [`parse_domain`], the text is not an origin of the permitted form.
+/// The text is not an absolute URL, is too long, or contains control characters or backslashes. As
+/// an error of [`parse_domain`]: the text is not an origin of the permitted form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an absolute URL of at most 2048 bytes, without control characters or backslashes")]
 pub struct UrlRefusal;
@@ -53,7 +53,8 @@ impl RedirectUrl {
         &self.0
     }
 
-    /// The URL with its query parameter `name` set to `value`; an existing one is replaced.
+    /// The URL with its query parameter `name` set to `value`; existing values of the parameter are
+    /// replaced.
     pub fn with_query(&self, name: &str, value: &str) -> Url {
         let mut url = self.0.clone();
         let others: Vec<_> = self.0.query_pairs().filter(|(key, _)| key != name).map(|(k, v)| (k.into_owned(), v.into_owned())).collect();
@@ -68,8 +69,8 @@ impl RedirectUrl {
         Self(url)
     }
 
-    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: the URL
-    /// that an app is left with after removing the parameters added by a redirect.
+    /// The URL without its fragment, and with the query encoded as in [`Self::with_query`]. An app
+    /// gets this URL when it removes the parameters that a redirect has added.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;
@@ -91,7 +92,7 @@ impl From<Url> for RedirectUrl {
 wire::deserr_from!(RedirectUrl, String, |text| Self::parse(&text));
 
 impl TrustedDomain {
-    /// Whether this is a domain on the web rather than a redirect to a native app.
+    /// Whether this is a domain on the web instead of a redirect to a native app.
     pub fn is_web(&self) -> bool {
         authority(&self.domain).is_some()
     }
@@ -103,7 +104,7 @@ pub struct Rules<'a> {
     pub allow_localhost: bool,
     /// The trusted domains.
     pub domains: &'a [TrustedDomain],
-    /// The project's pages on this service; `None` for rules without them.
+    /// The project's pages on this service; `None` for rules that do not include these pages.
     pub own: Option<(&'a OwnPages, &'a ProjectId)>,
 }
 
@@ -119,7 +120,7 @@ impl Rules<'_> {
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url)) || is_own()
     }
 
-    /// Whether pages of this origin, given as text, belong to the project.
+    /// Whether pages of this origin belong to the project.
     pub fn trust_origin(&self, origin: &RedirectUrl) -> bool {
         let text = origin.url().origin().ascii_serialization();
         self.trust(origin) || self.own.is_some_and(|(pages, project)| pages.is_origin(project, &text))
@@ -139,12 +140,12 @@ impl Rules<'_> {
         self.trust(url) || self.domains.iter().any(|domain| native_redirect::matches(&domain.domain, url.url()))
     }
 
-    /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
+    /// Like [`Self::trust`], but returns an error that says how to fix an untrusted URL.
     pub fn check(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
         if self.trust(url) { Ok(()) } else { Err(RedirectRefusal::of(url)) }
     }
 
-    /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
+    /// Like [`Self::trust_for_oauth`], but returns an error that says how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), RedirectRefusal> {
         let scheme = url.url().scheme();
         match self.trust_for_oauth(url) {
@@ -155,16 +156,16 @@ impl Rules<'_> {
     }
 }
 
-/// Why users may not be redirected to a URL. Errors contain at most its origin, because the rest
-/// may contain a code.
+/// Why users may not be redirected to a URL. Errors contain only the origin of the URL, because the
+/// rest may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectRefusal {
-    /// None of the project's domains matches the URL.
+    /// The URL does not match any of the project's domains.
     #[error("redirect URL {origin} is not trusted: add its domain to the project's trusted domains (`config.domains`){localhost}")]
     Domain {
-        /// Scheme, host and port of the URL.
+        /// The scheme, host and port of the URL.
         origin: String,
-        /// A hint for localhost URLs; otherwise empty.
+        /// A hint for localhost URLs; empty for all other URLs.
         localhost: &'static str,
     },
     /// The scheme can belong to a native app, but the project does not list it.
@@ -184,13 +185,13 @@ pub enum RedirectRefusal {
     /// The URL contains credentials.
     #[error("redirect URL {origin} is not trusted: remove the user name and password before the host")]
     Credentials {
-        /// Scheme, host and port of the URL.
+        /// The scheme, host and port of the URL.
         origin: String,
     },
     /// OAuth providers send users back to the URL.
     #[error("redirect URL {origin} with this path is not trusted: providers send users back there, so use a page of the app")]
     Callback {
-        /// Scheme, host and port of the URL.
+        /// The scheme, host and port of the URL.
         origin: String,
     },
 }
@@ -213,8 +214,8 @@ impl RedirectRefusal {
     }
 }
 
-/// Whether the host is on the user's machine (RFC 8252 §7.3 and §8.3), at any port. The scheme must
-/// be http or https, because a URL such as `intent://localhost` opens an app.
+/// Whether the host is the user's machine (RFC 8252 §7.3 and §8.3), at any port. The scheme must be
+/// http or https, because a URL such as `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && wire::host::is_localhost(url)
 }
@@ -224,12 +225,12 @@ fn is_localhost(url: &Url) -> bool {
 enum Port {
     Any,
     Is(Option<u16>),
-    /// The scheme's default port, because the pattern has none.
+    /// The default port of the scheme, because the pattern does not contain a port.
     Unnamed,
 }
 
-/// Whether an http URL has a loopback address. If a pattern has such an address and no port, any
-/// port is trusted: a native app listens on whatever port is free (RFC 8252 §7.3).
+/// Whether an http URL has a loopback address. If a pattern has such an address but no port, all
+/// ports are trusted: a native app listens on any free port (RFC 8252 §7.3).
 fn is_of_native_app(url: &Url) -> bool {
     url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
@@ -260,8 +261,8 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     Some((scheme, host, port))
 }
 
-/// Validates a domain setting: an http or https origin, which may have a few wildcards in its host
-/// and the wildcard `*` as its port, or a redirect to a native app.
+/// Validates a trusted domain: an http or https origin, whose host may contain a few wildcards and
+/// whose port may be `*`, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), UrlRefusal> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());
@@ -271,7 +272,7 @@ pub fn parse_domain(text: &str) -> Result<(), UrlRefusal> {
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
         return Err(UrlRefusal);
     }
-    // A host must not contain encoded characters, and only a whole host can be decoded.
+    // A host must not contain encoded characters, because only a complete host can be decoded.
     if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(UrlRefusal);
     }

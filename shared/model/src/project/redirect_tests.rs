@@ -47,7 +47,8 @@ fn the_port_may_be_a_wildcard() {
     assert!(!trusts("https://app.example.com:8*", "https://app.example.com:80"), "only the whole port");
 }
 
-/// A native app's scheme is trusted only where a code is useless without its PKCE verifier.
+/// A native app's scheme is trusted only in flows in which a code is useless without its PKCE
+/// verifier.
 #[test]
 fn a_native_app_is_trusted_only_in_oauth_flows_and_only_if_it_is_listed() {
     let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
@@ -97,7 +98,7 @@ fn localhost_is_trusted_by_a_setting() {
     }
 }
 
-/// RFC 8252 §7.3: a native app cannot know its port in advance.
+/// A native app cannot know its port in advance (RFC 8252 §7.3).
 #[test]
 fn a_listed_loopback_address_is_trusted_at_every_port() {
     for (pattern, url) in [
@@ -139,8 +140,8 @@ fn international_domains_match_however_they_are_written() {
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
-/// The meaning of each is clear, but without normalization, it would be accepted and then match
-/// nothing.
+/// The meaning of each entry is clear, but without normalization, the entry would be accepted and
+/// then match nothing.
 #[test]
 fn a_host_matches_however_its_address_is_written() {
     for (pattern, url) in [

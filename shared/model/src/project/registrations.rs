@@ -1,4 +1,4 @@
-//! The registrations of a project's providers, and which accounts and tokens belong to them
+//! The registrations of a project's providers, and the accounts and tokens that belong to them
 //! ([`registration`](crate::provider::registration)).
 
 use crate::project::{OAuthProvider, ProjectConfig};
@@ -8,8 +8,8 @@ use crate::provider::registration::Registration;
 use crate::provider::tokens::ProviderTokens;
 use crate::setting::{SettingRefusal, invalid};
 
-/// The maximum number of recorded first registrations in a project. They are part of the project's
-/// item, which every request reads.
+/// The maximum number of recorded first registrations in a project. The registrations are part of
+/// the project's item, which every request reads.
 const MAX_RECORDED: usize = 200;
 
 impl OAuthProvider {
@@ -42,20 +42,21 @@ impl ProjectConfig {
         Ok(())
     }
 
-    /// The issuer stored with a provider's accounts: `None` for the provider's first issuer.
+    /// The issuer that is stored with a provider's accounts: `None` for the provider's first
+    /// issuer.
     pub fn issuer_of_accounts(&self, provider: &OAuthProvider) -> Option<String> {
         let (issuer, first) = (provider.registration().issuer, self.first_registration(provider).issuer);
         issuer.filter(|issuer| first.as_ref() != Some(issuer))
     }
 
-    /// Whether users may sign in with the account's provider, and its issuer is the one that
-    /// identified the account.
+    /// Whether users may sign in with the account's provider, and the provider's current issuer is
+    /// the issuer that identified the account.
     pub fn identifies(&self, account: &ProviderAccount) -> bool {
         let provider = self.oauth_provider(&account.provider_id);
         provider.is_some_and(|provider| self.issuer_of_accounts(provider) == account.issuer)
     }
 
-    /// The registration that tokens of a provider were issued to.
+    /// The registration to which a provider's tokens were issued.
     fn registration_of(&self, provider: &OAuthProvider, tokens: &ProviderTokens) -> Registration {
         tokens.registration.clone().unwrap_or_else(|| self.first_registration(provider))
     }
@@ -79,7 +80,7 @@ mod tests {
         ProjectConfig { oauth_providers: providers.to_vec(), ..ProjectConfig::default() }
     }
 
-    /// The configuration with these providers in place of the current ones.
+    /// The configuration with these providers in place of the current providers.
     fn with(mut config: ProjectConfig, providers: &[OAuthProvider]) -> ProjectConfig {
         let old = std::mem::replace(&mut config.oauth_providers, providers.to_vec());
         config.record_registrations("", &old).expect("few");
@@ -98,7 +99,8 @@ mod tests {
         let second = with(first, std::slice::from_ref(&b));
         assert_eq!(issuer(&second), Some("https://b.test".to_owned()));
         assert_eq!(issuer(&with(second.clone(), std::slice::from_ref(&a))), None, "the first issuer is remembered");
-        // A provider that was removed and added again is the same only if its issuer is.
+        // A provider that was removed and added again is the same provider only if the issuer is
+        // the same.
         let gone = with(config(std::slice::from_ref(&a)), &[]);
         assert_eq!(issuer(&with(gone.clone(), std::slice::from_ref(&a))), None);
         assert_eq!(issuer(&with(gone, std::slice::from_ref(&b))), Some("https://b.test".to_owned()));

@@ -1,4 +1,4 @@
-//! How long entries of the trail are kept.
+//! How long entries of the audit trail are kept.
 
 use jiff::SignedDuration;
 
@@ -11,7 +11,7 @@ pub const MAX_RETENTION_DAYS: u16 = 400;
 /// The permitted retentions, in days.
 pub const RETENTION_RANGE: std::ops::RangeInclusive<u16> = 1..=MAX_RETENTION_DAYS;
 
-/// The longest time that any entry is kept.
+/// The maximum retention of any entry.
 pub fn max_retention() -> SignedDuration {
     SignedDuration::from_hours(i64::from(MAX_RETENTION_DAYS) * 24)
 }

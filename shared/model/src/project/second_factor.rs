@@ -1,4 +1,4 @@
-//! Which users of a project need a second factor, and how long a remembered device stands in for
+//! The users of a project who need a second factor, and how long a remembered device stands in for
 //! it.
 
 use std::collections::BTreeSet;
@@ -13,17 +13,18 @@ use crate::permission::{Grant, PermissionId, Rbac, Scope};
 use crate::setting::{SettingRefusal, invalid, set};
 
 /// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
-/// refresh, and every sign-in of a user without a second factor, reads a membership for each of the
-/// teams.
+/// refresh, and every sign-in of a user without a second factor, reads a membership for each of
+/// these teams.
 const MAX_ENTRIES: usize = 20;
-/// The longest time to remember a device, in days.
+/// The maximum number of days for which a device is remembered.
 const MAX_DAYS: u16 = 90;
 
 /// The settings for second factors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecondFactorSettings {
-    /// How many days a remembered device stands in for the second factor, at most 90; 0 for never.
+    /// The number of days for which a remembered device stands in for the second factor, at most
+    /// 90; 0 for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
@@ -40,23 +41,24 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// How many days a device stands in for the second factor after the user has proved it there: 1
-    /// to 90, or 0 for never.
+    /// How many days a device stands in for the second factor after the user has proved that factor
+    /// on the device: 1 to 90, or 0 for never.
     pub remember_device_days: Option<u16>,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: Option<bool>,
-    /// The teams whose members are restricted until they have a second factor; replaces the whole
+    /// The teams whose members are restricted until they have a second factor; replaces the entire
     /// list.
     pub required_of_teams: Option<Vec<TeamId>>,
     /// The permissions in the project whose holders are restricted until they have a second factor;
-    /// replaces the whole list.
+    /// replaces the entire list.
     pub required_of_permissions: Option<Vec<PermissionId>>,
 }
 
-/// The settings for second factors, as administrators read them.
+/// The settings for second factors in responses to administrators.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SecondFactorView {
-    /// How many days a remembered device stands in for the second factor; 0 for never.
+    /// The number of days for which a remembered device stands in for the second factor; 0 for
+    /// never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
@@ -71,14 +73,14 @@ impl SecondFactorSettings {
         *self == Self::default()
     }
 
-    /// How long a device is remembered; `None` if never.
+    /// How long a device is remembered; `None` if devices are never remembered.
     pub fn memory(&self) -> Option<SignedDuration> {
         let days = i64::from(self.remember_device_days);
         (days > 0).then(|| SignedDuration::from_hours(24 * days))
     }
 
-    /// Whether a member of these teams, with these permissions in the project, must have a second
-    /// factor.
+    /// Whether a user with these memberships and these permissions in the project must have a
+    /// second factor.
     pub fn is_required(&self, teams: &BTreeSet<TeamId>, permissions: &BTreeSet<Grant>, rbac: &Rbac) -> bool {
         self.required_of_everyone
             || !self.required_of_teams.is_disjoint(teams)
@@ -95,7 +97,7 @@ impl SecondFactorSettings {
 }
 
 impl SecondFactorView {
-    /// The view of a project's settings.
+    /// The settings of a project in a response.
     pub fn of(settings: &SecondFactorSettings, rbac: &Rbac) -> Self {
         Self {
             remember_device_days: settings.remember_device_days,

@@ -1,9 +1,9 @@
-//! The RSA keys of a project, which sign access tokens with RS256 if the project says so.
+//! The RSA keys of a project, which sign access tokens if the project uses RS256.
 //!
-//! ES256 keys are derived from the deployment secret; RSA keys take too long to generate for that,
-//! so they are stored. Verifiers cache a project's keys: AWS's authorizers for two hours. So a new
-//! key is published three hours before it signs, and an old one until three hours after its
-//! successor began to sign.
+//! ES256 keys are derived from the deployment secret. RSA keys take too long to generate to be
+//! derived, so they are stored. Verifiers cache a project's keys, for example AWS's authorizers for
+//! two hours. So a new key is published three hours before it is first used to sign, and an old key
+//! until three hours after its successor was first used.
 
 use crypto::rsa_key::RsaPublicKey;
 use crypto::seal::SealedText;
@@ -14,13 +14,15 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::ProjectId;
 
-/// How long a key is published before it signs, and after its successor began to sign. Longer than
-/// verifiers cache keys, plus the longest life of an access token (one hour).
+/// How long a key is published before it is first used to sign, and after its successor is first
+/// used. This time is longer than the time for which verifiers cache keys, plus the longest
+/// lifetime of an access token (one hour).
 const OVERLAP: SignedDuration = SignedDuration::from_hours(3);
-/// The minimum time between two keys of a project, because each takes seconds of a processor.
+/// The minimum time between two keys of a project, because generating a key takes seconds of
+/// processor time.
 const MIN_AGE: SignedDuration = SignedDuration::from_mins(1);
 
-/// How access tokens are signed (RFC 7518 §3.1).
+/// The algorithm that signs access tokens (RFC 7518 §3.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, Deserr)]
 #[deserr(rename_all = lowercase)]
 pub enum TokenAlgorithm {
@@ -29,14 +31,14 @@ pub enum TokenAlgorithm {
     #[serde(rename = "ES256")]
     #[deserr(rename = "ES256")]
     Es256,
-    /// RSA, for verifiers that accept nothing else.
+    /// RSA, for verifiers that do not accept anything else.
     #[serde(rename = "RS256")]
     #[deserr(rename = "RS256")]
     Rs256,
 }
 
 impl TokenAlgorithm {
-    /// The name in a JWT's header.
+    /// The name of the algorithm in a JWT's header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",
@@ -44,7 +46,7 @@ impl TokenAlgorithm {
         }
     }
 
-    /// Whether this is the default.
+    /// Whether this is the default algorithm.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -55,16 +57,16 @@ impl TokenAlgorithm {
 pub struct RsaKey {
     /// The public half.
     pub public: RsaPublicKey,
-    /// The private half, sealed for [`private_key_owner`].
+    /// The private half, sealed for the owner [`private_key_owner`].
     #[serde(with = "crypto::seal::packed")]
     pub private: SealedText,
-    /// When the key was made.
+    /// When the key was created.
     pub created_at: Timestamp,
-    /// From when the key signs.
+    /// The time from which the key is used to sign.
     pub signs_from: Timestamp,
 }
 
-/// The owner for sealing the private half of a key.
+/// The owner under which the private half of a key is sealed.
 pub fn private_key_owner(project: &ProjectId, public: &RsaPublicKey) -> String {
     format!("{project}/signing-key/{}", public.id())
 }
@@ -78,23 +80,24 @@ pub struct RsaKeys {
 /// A project's newest key is too new to be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooNew {
-    /// From when it can be replaced.
+    /// The time from which the newest key can be replaced.
     pub until: Timestamp,
 }
 
-/// Which keys a new one replaces.
+/// The keys that a new key replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replacement {
-    /// The newest key, which first stays in use and then stays published until no token signed with
-    /// it is valid.
+    /// The newest key, which at first stays in use, and then stays published until all tokens
+    /// signed with it have expired.
     Gradual,
-    /// All keys, at once: for keys that have leaked. Tokens signed with them are no longer valid.
+    /// All keys immediately, for example because a key has leaked. Tokens signed with these keys
+    /// become invalid.
     Immediate,
 }
 
 impl RsaKeys {
-    /// Checks whether a new key may be made now. A key that does not sign yet can only be replaced
-    /// immediately.
+    /// Checks whether a new key may be added now. A key that is not yet used to sign can only be
+    /// replaced immediately.
     pub fn admit(&self, replacement: Replacement, now: Timestamp) -> Result<(), TooNew> {
         let Some(newest) = self.keys.last() else { return Ok(()) };
         let rested = after(newest.created_at, MIN_AGE);
@@ -102,7 +105,7 @@ impl RsaKeys {
         if now < until { Err(TooNew { until }) } else { Ok(()) }
     }
 
-    /// The keys with a new one. The first key signs at once.
+    /// The keys, including a new one. The first key is used to sign immediately.
     #[must_use]
     pub fn with(&self, public: RsaPublicKey, private: SealedText, replacement: Replacement, now: Timestamp) -> Self {
         let mut keys: Vec<RsaKey> = match replacement {
@@ -114,8 +117,8 @@ impl RsaKeys {
         Self { keys }
     }
 
-    /// The key that signs now; `None` if the project has no keys. The clock of this process may be
-    /// behind that of the process which made the first key.
+    /// The key that is used to sign now; `None` if the project does not have any keys. The clock of
+    /// this process may be behind the clock of the process that created the first key.
     pub fn signing(&self, now: Timestamp) -> Option<&RsaKey> {
         self.keys.iter().rev().find(|key| key.signs_from <= now).or(self.keys.first())
     }
@@ -135,13 +138,14 @@ impl RsaKeys {
         &self.keys
     }
 
-    /// The published keys, and when their publication ends; `None` for a key without a successor.
+    /// The published keys, each with the time when its publication ends; `None` for a key without a
+    /// successor.
     fn with_ends(&self, now: Timestamp) -> impl Iterator<Item = (&RsaKey, Option<Timestamp>)> {
         let ends = self.keys.iter().skip(1).map(|next| Some(after(next.signs_from, OVERLAP))).chain([None]);
         self.keys.iter().zip(ends).filter(move |(_, end)| end.is_none_or(|end| now < end))
     }
 
-    /// The keys as an administrator reads them.
+    /// The keys in a response to an administrator.
     pub fn view(&self, algorithm: TokenAlgorithm, now: Timestamp) -> SigningKeysView {
         let signing = self.signing(now).map(|key| key.public.id());
         let view = |(key, end): (&RsaKey, Option<Timestamp>)| {
@@ -162,8 +166,8 @@ impl RsaKeys {
 /// The RSA keys of a project in a response, without their private halves.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SigningKeysView {
-    /// How the access tokens of users without restrictions are signed; change it with
-    /// `PATCH /internal/projects/current`.
+    /// The algorithm that signs access tokens of users without restrictions; change it with `PATCH
+    /// /internal/projects/current`.
     pub access_token_algorithm: TokenAlgorithm,
     /// The RSA keys in the project's key set, oldest first: at most three.
     pub keys: Vec<SigningKeyView>,
@@ -177,14 +181,14 @@ pub struct SigningKeyView {
     pub id: String,
     /// The algorithm.
     pub algorithm: TokenAlgorithm,
-    /// Whether the key signs new access tokens now.
+    /// Whether the key is used to sign new access tokens now.
     pub is_signing: bool,
     /// When the key was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
-    /// From when the key can sign, in milliseconds since the Unix epoch.
+    /// The time from which the key can be used to sign, in milliseconds since the Unix epoch.
     pub signs_from_millis: i64,
-    /// When the key leaves the key set, in milliseconds since the Unix epoch; `null` if it has no
-    /// successor.
+    /// When the key leaves the key set, in milliseconds since the Unix epoch; `null` if the key
+    /// does not have a successor.
     pub retires_at_millis: Option<i64>,
 }
 

@@ -1,10 +1,11 @@
-//! The source of a configuration's branch level. Tells people and tools where to change that level.
+//! The source of a configuration's branch level. The source tells people and tools where to change
+//! the branch level.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The longest field of a source, in bytes; the fields include file paths.
+/// The maximum length of each field of a source, in bytes; the fields include file paths.
 const MAX_FIELD: usize = 1024;
 
 /// The source of a pushed configuration.
@@ -12,7 +13,7 @@ const MAX_FIELD: usize = 1024;
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[deserr(tag = "type", deny_unknown_fields)]
 pub enum ConfigSource {
-    /// A file in a repository at GitHub.
+    /// A file in a GitHub repository.
     #[deserr(rename = "pushed-from-github")]
     PushedFromGithub {
         /// The owner of the repository.
@@ -30,7 +31,7 @@ pub enum ConfigSource {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         workflow_path: Option<String>,
     },
-    /// An unknown source, such as a command line.
+    /// An unknown source, such as the command line.
     #[deserr(rename = "pushed-from-unknown")]
     PushedFromUnknown,
     /// No source: the configuration is changed only in Gatelet.

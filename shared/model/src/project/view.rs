@@ -1,5 +1,5 @@
-//! A project, as clients and as administrators read it. Only administrators can read providers'
-//! client ids. Secrets, such as the password of a mail server, are never returned.
+//! A project in responses to clients and to administrators. Only administrators can read the client
+//! ids of providers. Secrets, such as the password of a mail server, are never returned.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, Project
 use crate::setting::HIDDEN_SECRET;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 
-/// A project, as clients read it.
+/// A project in responses to clients.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientProject {
     /// The id.
@@ -54,7 +54,7 @@ pub struct ClientConfig {
     pub enabled_oauth_providers: Vec<ProviderId>,
     /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// When the app must solve a bot challenge, and from which provider.
+    /// The settings that decide when the app must solve a bot challenge, and from which provider.
     pub bot_challenge: BotChallengeView,
 }
 
@@ -66,7 +66,7 @@ pub struct ProviderId {
     pub id: String,
 }
 
-/// A project, as its administrators read it.
+/// A project in responses to its administrators.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminProject {
     /// The id.
@@ -89,11 +89,12 @@ pub struct AdminProject {
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
-    /// The team that owns this project: a team in the internal project. `null` if there is none.
+    /// The team that owns this project: a team in the internal project. `null` if no team owns the
+    /// project.
     pub owner_team_id: Option<String>,
     /// The progress of the set-up in a dashboard; the service ignores it.
     pub onboarding_status: OnboardingStatus,
-    /// How access tokens of users without restrictions are signed.
+    /// The algorithm that signs access tokens of users without restrictions.
     pub access_token_algorithm: TokenAlgorithm,
     /// The settings.
     pub config: AdminConfig,
@@ -102,14 +103,14 @@ pub struct AdminProject {
 /// All settings of a project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AdminConfig {
-    /// The settings that apps can read too.
+    /// The settings that apps can also read.
     #[serde(flatten)]
     pub client: ClientConfig,
     /// The providers, without their secrets.
     pub oauth_providers: Vec<AdminProvider>,
     /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme for emails that name no theme.
+    /// The id of the theme for emails that do not name a theme.
     pub email_theme: Uuid,
     /// Domains whose passkeys work on the project's trusted domains.
     pub passkey_rp_ids: Vec<String>,
@@ -119,13 +120,13 @@ pub struct AdminConfig {
     pub passkey_replaces_second_factor: bool,
     /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics about whose changes users are not notified.
+    /// The topics of which changes are not reported to users.
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
     /// How many teams a user may create with client access.
     pub max_teams_per_user: u16,
-    /// Whether anonymous users may create everything that other users may.
+    /// Whether anonymous users may create everything that signed-up users may create.
     pub anonymous_creation_enabled: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
@@ -143,7 +144,7 @@ pub struct AdminConfig {
     pub oauth_account_merge_strategy: MergeStrategy,
     /// The rules that decide on sign-ups.
     pub sign_up_rules: Vec<SignUpRule>,
-    /// What happens if no rule allows or rejects the sign-up.
+    /// What happens if none of the rules allows or rejects the sign-up.
     pub sign_up_rules_default_action: DefaultAction,
     /// The minimum length of passwords, in characters.
     pub password_min_length: usize,
@@ -151,15 +152,16 @@ pub struct AdminConfig {
     pub session_max_age_seconds: u32,
     /// The maximum time since the last use of a session, in seconds.
     pub session_max_idle_seconds: u32,
-    /// How many seconds after signing in or reauthenticating in a session users may change how they
-    /// sign in; 0 for no limit.
+    /// How long after signing in or reauthenticating in a session users may change how they sign
+    /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and how long a remembered device stands in for it.
+    /// Which users need a second factor, and how long a remembered device stands in for the second
+    /// factor.
     pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// The usual number of requests per hour; above it, the project is suspicious. OAuth flows are
-    /// counted separately from sign-ups and emails.
+    /// The usual number of requests per hour. A project above this number is suspicious. OAuth
+    /// flows are counted separately from sign-ups and emails.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 
@@ -176,15 +178,15 @@ pub struct DefaultPermission {
 pub struct AdminProvider {
     /// The provider's id in the project.
     pub id: String,
-    /// The same as `id`, for published SDKs.
+    /// The same value as `id`, for published SDKs.
     pub provider_config_id: String,
     /// `standard`, or `shared` if the deployment's client is used.
     #[schema(example = "standard")]
     pub r#type: &'static str,
     /// The client id registered with the provider; absent for `shared`.
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret; absent for `shared`. Sending the asterisks back
-    /// keeps the secret, if the client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret; absent for `shared`. If a request contains the
+    /// asterisks, the secret is kept, provided the client id, issuer and tenant do not change.
     pub client_secret: Option<&'static str>,
     /// The issuer of a provider outside the catalog.
     pub issuer: Option<String>,
@@ -199,22 +201,22 @@ pub struct AdminProvider {
     pub apple_bundle_ids: Vec<String>,
 }
 
-/// The sender and the mail server. Unset fields of `standard` are empty (the port: 0) rather than
-/// absent, because published SDKs read every field.
+/// The sender and the mail server. Unset fields of `standard` are empty (or 0 for the port) instead
+/// of absent, because published SDKs read every field.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum AdminEmailConfig {
     /// The deployment's server and sender address.
     Shared {},
-    /// The project's own sender and, if `host` is not empty, its own mail server.
+    /// The project's sender and, if `host` is not empty, the project's mail server.
     Standard {
-        /// The mail server; empty for the deployment's.
+        /// The mail server; empty for the deployment's mail server.
         host: String,
-        /// The port; 0 without a server.
+        /// The port; 0 if the mail server is not set.
         port: u16,
-        /// The user name at the server.
+        /// The user name at the mail server.
         username: String,
-        /// Eight asterisks in place of a password; empty if there is none.
+        /// Eight asterisks in place of the password; empty if there is no password.
         password: &'static str,
         /// The name in the `From` header.
         sender_name: String,

@@ -1,5 +1,5 @@
-//! A provider account: an account at an OAuth provider that belongs to one user of a project, for
-//! signing in or only for access tokens.
+//! A provider account: an account at an OAuth provider that belongs to one user of a project,
+//! either for signing in or only for access tokens.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ use wire::level::Level;
 use crate::email::Email;
 use crate::provider::catalog;
 
-/// The longest user id at a provider, in bytes. The id is part of a key in the table.
+/// The maximum length of a user id at a provider, in bytes. The id is part of a key in the table.
 const MAX_ACCOUNT_ID: usize = 512;
 
 /// An account at an OAuth provider.
@@ -20,12 +20,12 @@ pub struct ProviderAccount {
     pub id: ProviderAccountId,
     /// The provider's id in the project.
     pub provider_id: String,
-    /// The issuer that identified the account; absent if it is the provider's first one
+    /// The issuer that identified the account; absent for the provider's first issuer
     /// ([`registration`](crate::provider::registration)).
     pub issuer: Option<String>,
     /// The user's id at the provider.
     pub account_id: String,
-    /// The address reported by the provider, if any.
+    /// The address that the provider reported, if any.
     pub email: Option<Email>,
     /// Whether the user can sign in with the account.
     pub allow_sign_in: bool,
@@ -33,7 +33,7 @@ pub struct ProviderAccount {
     pub allow_connected_accounts: bool,
 }
 
-/// A provider account, as API callers read it.
+/// A provider account in responses.
 #[wire::sparse]
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProviderAccountRead {
@@ -45,18 +45,18 @@ pub struct ProviderAccountRead {
     pub email: Option<Email>,
     /// The provider's id in the project's settings.
     pub provider_config_id: String,
-    /// The provider's id in the catalog, or `oidc` for any other issuer.
+    /// The provider's id in the catalog, or `oidc` for all other issuers.
     pub r#type: String,
     /// Whether the user can sign in with the account.
     pub allow_sign_in: bool,
     /// Whether the app may get the provider's access tokens for the account.
     pub allow_connected_accounts: bool,
-    /// The user's id at the provider; only with server access.
+    /// The user's id at the provider; included only with server access.
     pub account_id: Option<String>,
 }
 
 impl ProviderAccountRead {
-    /// A user's provider account, as callers with this access level read it.
+    /// A user's provider account in a response to callers with this access level.
     pub fn of(user: UserId, account: &ProviderAccount, level: Level) -> Self {
         Self {
             user_id: user,
@@ -77,7 +77,7 @@ pub fn is_account_id(text: &str) -> bool {
 }
 
 impl ProviderAccount {
-    /// Whether both are the same account at the same issuer of a provider.
+    /// Whether both accounts are the same account at the same issuer of a provider.
     pub fn is_same(&self, other: &Self) -> bool {
         self.has_source_of(other) && self.account_id == other.account_id
     }

@@ -1,5 +1,5 @@
-//! OAuth providers: the catalog, the accounts there with their profiles and tokens, and the
-//! deployment's own clients.
+//! OAuth providers: the catalog, the provider accounts with their profiles and tokens, and the
+//! deployment's clients.
 
 pub mod account;
 pub mod catalog;

@@ -1,6 +1,6 @@
-//! The profile of a provider account. An account can be linked to the user with the same address,
-//! so an address counts as verified only if the provider has verified it, according to its
-//! documentation.
+//! The profile of a provider account. An account can be linked to the user with the same address.
+//! So an address counts as verified only if, according to the provider's documentation, the
+//! provider has verified it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::text::line;
 /// An account at a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The stable id of the account at the provider. Never an address, because the provider could
-    /// reassign it to someone else.
+    /// The stable id of the account at the provider. The id is never an address, because the
+    /// provider could reassign an address to someone else.
     pub account_id: String,
-    /// The user's name; absent if the provider reports none.
+    /// The user's name; absent if the provider does not report a name.
     pub name: Option<String>,
-    /// The address, if the provider reports a valid one.
+    /// The address, if the provider reports a valid address.
     pub email: Option<Email>,
     /// Whether the provider has verified the address.
     pub email_verified: bool,
-    /// The picture, an https URL; absent if there is none, or if the URL has another scheme or is
-    /// too long.
+    /// The picture, an https URL; absent if there is no picture, or if the URL has another scheme
+    /// or is too long.
     pub picture: Option<String>,
 }
 
@@ -30,20 +30,21 @@ pub struct Profile {
 pub struct Fields {
     /// The stable id.
     pub id: &'static str,
-    /// The candidates for the name, each in one part or several; the first that is not blank is
-    /// used.
+    /// The candidates for the name, each with one or more parts; the first candidate that is not
+    /// blank is used.
     pub names: &'static [&'static [&'static str]],
-    /// The candidates for the address, and how to tell whether it is verified; the first valid
-    /// address is used. Empty if the address is not part of the account ([`Addresses`]).
+    /// The candidates for the address, each with a way to tell whether it is verified; the first
+    /// valid address is used. Empty if the account does not contain the address ([`Addresses`]).
     pub emails: &'static [(&'static str, EmailVerification)],
-    /// The URL of the picture; `None` if the provider's answer has none.
+    /// The pointer to the URL of the picture; `None` if the provider's response does not contain a
+    /// picture.
     pub picture: Option<&'static str>,
 }
 
 /// How to tell whether an address is verified.
 #[derive(Debug, Clone, Copy)]
 pub enum EmailVerification {
-    /// The provider only reports verified addresses.
+    /// The provider reports only verified addresses.
     Always,
     /// The provider does not vouch for the address, so it counts as unverified.
     Never,
@@ -53,7 +54,8 @@ pub enum EmailVerification {
     IfPresent(&'static str),
 }
 
-/// A list of email addresses. `list` points into the answer, the other pointers into each element.
+/// A list of email addresses. `list` points into the response, and the other pointers point into
+/// each element of the list.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     /// The list.
@@ -66,16 +68,17 @@ pub struct Addresses {
     pub verified: &'static str,
 }
 
-/// The longest accepted account id, in bytes: the maximum length of `sub` (OpenID Connect Core §2).
+/// The maximum length of an account id, in bytes, which is the maximum length of `sub` (OpenID
+/// Connect Core §2).
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
-/// Part of the name of a guest in a Microsoft tenant, made from the guest's address in their home
-/// tenant. It looks like an address of the tenant, but has no mailbox.
+/// The part of a Microsoft guest's name that was made from the guest's address in their home
+/// tenant. Such a name looks like an address of the tenant, but does not have a mailbox.
 const GUEST: &str = "#EXT#";
 
-/// The provider's answer does not contain an account id, or the id is empty or too long.
+/// The provider's response does not contain an account id, or the id is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the provider's answer has no account id of 1 to {MAX_ID} bytes")]
+#[error("the provider's response does not contain an account id of 1 to {MAX_ID} bytes")]
 pub struct ProfileError;
 
 impl Fields {
@@ -87,7 +90,7 @@ impl Fields {
         picture: Some("/picture"),
     };
 
-    /// Reads the profile from a provider's answer.
+    /// Reads the profile from a provider's response.
     pub fn read(&self, account: &Value) -> Result<Profile, ProfileError> {
         let account_id = match account.pointer(self.id) {
             Some(Value::String(id)) => id.clone(),
@@ -131,8 +134,8 @@ fn is_true(value: &Value) -> bool {
 }
 
 impl Addresses {
-    /// The primary address, and whether it is verified. `None` if the answer is not such a list or
-    /// has no primary entry, or if the primary address is invalid.
+    /// The primary address, and whether it is verified. `None` if the response is not such a list
+    /// or does not contain a primary entry, or if the primary address is invalid.
     pub fn primary(&self, answer: &Value) -> Option<(Email, bool)> {
         let list = answer.pointer(self.list)?.as_array()?;
         let primary = list.iter().find(|entry| entry.pointer(self.primary).is_some_and(is_true))?;

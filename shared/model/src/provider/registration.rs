@@ -1,19 +1,20 @@
-//! Where a provider's accounts and tokens come from.
+//! The origin of a provider's accounts and tokens.
 //!
-//! A provider is identified by its id in the project, and an administrator can put another issuer
-//! or client behind that id. An account belongs to the issuer that identified it: the same subject
-//! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer that
-//! issued it and to the client that it was issued to, and must not be sent to any other.
+//! A provider is identified by its id in the project, and an administrator can change the issuer or
+//! the client behind that id. An account belongs to the issuer that identified it, because the same
+//! subject at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the
+//! issuer and to the client for which it was issued, and must not be sent to any other issuer or
+//! client.
 //!
-//! The project records a provider's first registration once the registration changes. Accounts
-//! without a stored issuer are the first issuer's; this includes all accounts from earlier
-//! versions. Tokens from earlier versions have no stored registration, and belong to the first one.
-//! For a provider configured by an earlier version, the first registration is the one at the time
-//! of the upgrade.
+//! The project records a provider's first registration when the registration changes. Accounts
+//! without a stored issuer belong to the first issuer, including all accounts from earlier
+//! versions. Tokens from earlier versions do not have a stored registration and belong to the first
+//! registration. For a provider configured by an earlier version, the first registration is the one
+//! at the time of the upgrade.
 
 use serde::{Deserialize, Serialize};
 
-/// The issuer of a provider's accounts, and the project's client there.
+/// The issuer of a provider's accounts, and the project's client at that issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registration {
     /// The issuer; absent for a catalog provider, whose issuer never changes.

@@ -1,10 +1,10 @@
-//! The deployment's own clients at providers, which projects may use instead of their own.
+//! The deployment's clients at providers, which projects can use instead of their own.
 
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 
-/// A provider where a deployment can have its own client.
+/// A provider at which a deployment can have a shared client.
 #[derive(Debug)]
 pub struct ShareableProvider {
     /// The id of the provider.
@@ -15,7 +15,7 @@ pub struct ShareableProvider {
     pub secret_variable: &'static str,
 }
 
-/// The providers that can be shared.
+/// The providers at which deployments can share a client.
 pub const SHARED: [ShareableProvider; 4] = [
     ShareableProvider {
         id: "google",
@@ -39,7 +39,7 @@ pub const SHARED: [ShareableProvider; 4] = [
     },
 ];
 
-/// A client registered at a provider by the operator.
+/// A client that the operator has registered at a provider.
 #[derive(Clone)]
 pub struct SharedClient {
     /// The client id.
@@ -53,7 +53,7 @@ pub struct SharedClient {
 pub struct SharedClients(BTreeMap<&'static str, SharedClient>);
 
 impl SharedClients {
-    /// The deployment's client at a provider; `None` if it has none.
+    /// The deployment's client at a provider; `None` if there is no such client.
     pub fn get(&self, provider_id: &str) -> Option<&SharedClient> {
         self.0.get(provider_id)
     }
@@ -65,7 +65,7 @@ impl FromIterator<(&'static str, SharedClient)> for SharedClients {
     }
 }
 
-/// The provider with this id, if it can be shared.
+/// The provider with this id, if deployments can share a client at this provider.
 pub fn shareable(provider_id: &str) -> Option<&'static ShareableProvider> {
     SHARED.iter().find(|shared| shared.id == provider_id)
 }

@@ -1,4 +1,4 @@
-//! A provider's tokens, used by apps to call its API on behalf of a user.
+//! The tokens of a provider, which apps use to call the provider's API on behalf of a user.
 
 use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
@@ -11,14 +11,14 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const MIN_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long a token that the provider has issued or accepted is trusted without asking again. About
-/// tokens without an expiry, the provider is always asked.
+/// How long a token that the provider has issued or accepted is trusted without asking the provider
+/// again. For tokens without an expiry, the provider is always asked.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
-/// How long the provider's answer to a report, or a new short-lived token, serves later requests:
-/// however often a client asks, the provider is called only a few times in this interval.
+/// How long the provider's response to a report, or a new short-lived token, is used for later
+/// requests. However often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
-/// A provider's tokens for an account, sealed for it.
+/// A provider's tokens for an account, sealed for that account.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
@@ -26,46 +26,48 @@ pub struct ProviderTokens {
     pub access: SealedText,
     /// The refresh token, if the provider issued one.
     pub refresh: Option<SealedText>,
-    /// The scopes of the refresh token, if it comes from an earlier flow than the access token and
-    /// its scopes differ from [`scope`](Self::scope); otherwise absent.
+    /// The scopes of the refresh token, if the refresh token comes from an earlier flow than the
+    /// access token and its scopes differ from [`scope`](Self::scope). Otherwise, absent.
     pub refresh_scope: Option<String>,
-    /// When the access token expires; absent unless the provider names a time at most one year
-    /// away.
+    /// When the access token expires; absent if the provider does not report a time, or a time more
+    /// than one year away.
     pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as reported by the provider, separated by spaces or commas;
-    /// otherwise, the requested scopes.
+    /// The scopes of the tokens as reported by the provider, separated by spaces or commas; if not
+    /// reported, the requested scopes.
     pub scope: String,
     /// Whether the provider has permanently refused the tokens. A new OAuth flow with the account
-    /// replaces them.
+    /// replaces refused tokens.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// While one request is refreshing the access token: until when no other may.
+    /// Until when the request that is refreshing the access token keeps other requests from doing
+    /// so; absent if no request is refreshing it.
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer of the tokens and the client that they were issued to; the tokens are sealed for
-    /// both. Absent in tokens from earlier versions
+    /// The issuer of the tokens, and the client for which they were issued; the tokens are sealed
+    /// for both. Absent in tokens from earlier versions
     /// ([`registration`](crate::provider::registration)).
     pub registration: Option<Registration>,
     /// When the provider last issued or confirmed the access token; absent in tokens from earlier
     /// versions.
     pub confirmed_at: Option<Timestamp>,
-    /// The last report that the provider answered by issuing or confirming this access token.
+    /// The last report to which the provider responded by issuing or confirming this access token.
     pub last_report: Option<Report>,
 }
 
-/// A caller's report that an access token failed at the provider.
+/// A caller's report that the provider refused an access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// When the provider answered the report.
+    /// When the provider responded to the report.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// Whether the answer holds for 30 seconds without asking again. After the first new token, the
-    /// provider is asked once more, because it may have revoked everything.
+    /// Whether the response is used for 30 seconds without asking the provider again. After the
+    /// first new token, the provider is asked once more, because it may have revoked all tokens.
     pub is_settled: bool,
 }
 
-/// The tokens issued by a provider in a flow, until they are stored for the account: when the
-/// authorization code is redeemed or, if a second factor is required, after that factor. The
-/// callback alone does not prove who began the flow (RFC 9700 §4.7).
+/// The tokens that a provider has issued in a flow, until they are stored for the account. The
+/// tokens are stored when the authorization code is redeemed or, if a second factor is required,
+/// once that factor has been proved. The callback alone does not prove who began the flow (RFC 9700
+/// §4.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {
     /// The account. The tokens are stored for the user's account with the same id at the same
@@ -73,32 +75,32 @@ pub struct NewTokens {
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether the tokens replace tokens with more scopes: true if the flow began to link the
+    /// Whether the tokens replace tokens with more scopes: true if the flow was started to link the
     /// account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }
 
 impl ProviderTokens {
-    /// Whether this provider's tokens permit everything that the wanted scopes do. Scopes are
+    /// Whether this provider's tokens permit everything that the wanted scopes permit. Scopes are
     /// separated by spaces or commas ([`catalog::scopes`]).
     pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
-    /// Whether the access token is valid for at least this time or has no known expiry.
+    /// Whether the access token is valid for at least this time or does not have a known expiry.
     pub fn lives(&self, min: SignedDuration, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|end| end > after(now, min))
     }
 
-    /// Whether the access token need not be renewed yet: it is valid for at least five more minutes
-    /// or, if it is short-lived, was issued or confirmed in the last 30 seconds and is valid for
-    /// another 30.
+    /// Whether the access token does not have to be renewed yet. The token is valid for at least
+    /// five more minutes or, if it is short-lived, was issued or confirmed in the last 30 seconds
+    /// and is valid for another 30.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(MIN_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
 
-    /// Whether to ask the provider about the access token.
+    /// Whether the provider should be asked about the access token.
     pub fn is_unconfirmed(&self, now: Timestamp) -> bool {
         self.expires_at.is_none() || !self.was_confirmed(MAX_UNCONFIRMED, now)
     }
@@ -107,7 +109,8 @@ impl ProviderTokens {
         self.confirmed_at.is_some_and(|at| after(at, within) > now)
     }
 
-    /// The report answered by the provider with this access token in the last 30 seconds.
+    /// The last report to which the provider responded with this access token, if the response came
+    /// in the last 30 seconds.
     pub fn recent_report(&self, now: Timestamp) -> Option<Report> {
         self.last_report.filter(|report| after(report.at, MIN_INTERVAL) > now)
     }
@@ -117,19 +120,20 @@ impl ProviderTokens {
         self.refreshing_until.is_some_and(|until| until > now)
     }
 
-    /// Whether apps can still get an access token, as far as we know without asking the provider.
+    /// Whether apps can still get an access token, to the extent known without asking the provider.
     fn is_usable(&self, now: Timestamp) -> bool {
         !self.is_revoked && (self.refresh.is_some() || self.expires_at.is_none_or(|end| end > now))
     }
 }
 
 impl NewTokens {
-    /// The tokens to store for an account with the tokens `old`; `None` to keep `old`.
+    /// The tokens to store for an account that has the tokens `old`; `None` to keep `old`.
     ///
-    /// A plain sign-in does not take away any access that the user has granted: usable tokens with
-    /// scopes that the new ones lack are kept. If the provider issues no refresh token, which many
-    /// do only once per grant, the old one is kept with its scopes, unless another request is using
-    /// it. Tokens of another issuer or client are useless.
+    /// A plain sign-in does not take away access that the user has granted: usable tokens are kept
+    /// if the new tokens lack some of their scopes. Many providers issue a refresh token only once
+    /// per grant. If the new tokens do not include a refresh token, the old refresh token is kept
+    /// with its scopes, unless another request is using it. Tokens for another issuer or client are
+    /// useless.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };
@@ -140,8 +144,8 @@ impl NewTokens {
             return Some(new);
         }
         if old.is_refreshing(now) {
-            // The refresh token may be replaced at any moment, and the request that does so will
-            // store tokens just as new.
+            // The refresh token may be replaced at any moment, and the request that replaces it
+            // will store tokens that are just as new.
             return self.replaces_wider.then_some(new);
         }
         new.refresh.clone_from(&old.refresh);

@@ -78,8 +78,8 @@ fn an_old_refresh_token_is_kept_with_its_scopes() {
     assert_eq!(rotated, tokens("openid calendar", Some("new")));
 }
 
-/// The refresh token may already have been used, and a provider may revoke all tokens if one is
-/// used twice (RFC 9700 §4.14).
+/// The refresh token may already have been used, and a provider may revoke all tokens if a refresh
+/// token is used twice (RFC 9700 §4.14).
 #[test]
 fn a_refresh_token_in_use_is_not_kept() {
     let old = ProviderTokens { refreshing_until: Some(NOW + SignedDuration::from_secs(1)), ..tokens("openid", Some("old")) };

@@ -1,9 +1,9 @@
-//! Sign-ins of command-line tools, confirmed by a signed-in user in a browser.
+//! Sign-ins of command-line tools, which a signed-in user confirms in a browser.
 //!
-//! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
-//! The login code is derived from the polling code, so either code leads to the same item, but
-//! someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the tool
-//! also shows a [`UserCode`], which stands for the login code.
+//! The tool gets two codes. The tool keeps the polling code and displays the login code as part of
+//! a link. The login code is derived from the polling code. So either code leads to the same item,
+//! but someone who sees the link cannot fetch the session. With the device grant (RFC 8628), the
+//! tool also displays a [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -19,9 +19,9 @@ use crate::session::Session;
 use crate::user::User;
 
 /// How long a sign-in waits for confirmation, unless the tool requests a shorter time. Longer times
-/// are reduced to this one.
+/// are reduced to this time.
 pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
-/// The shortest time that a tool can request. Shorter ones are raised to this one.
+/// The minimum time that a tool can request. Shorter times are raised to this minimum.
 pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The sign-in of a command-line tool, stored under the digest of its login code.
@@ -30,14 +30,14 @@ pub const MIN_LIFE: SignedDuration = SignedDuration::from_secs(30);
 pub struct CliSignIn {
     /// When the tool started the sign-in.
     pub created_at: Timestamp,
-    /// When the sign-in expires, confirmed or not.
+    /// When the sign-in expires, whether it was confirmed or not.
     pub expires_at: Timestamp,
-    /// Where the tool runs, shown to the user who confirms.
+    /// Where the tool runs, as shown to the user who confirms the sign-in.
     pub place: Place,
-    /// The session of the tool's anonymous user; absent if the tool has none, and after a decision
-    /// or once a browser has taken over the anonymous user.
+    /// The session of the tool's anonymous user. Absent if the tool does not have an anonymous
+    /// user, after a decision, and once a browser has taken over the anonymous user.
     pub anonymous: Option<SessionRef>,
-    /// The decision; absent until there is one.
+    /// The decision; absent until a user has decided.
     pub decision: Option<Decision>,
     /// Whether the tool has fetched its session.
     pub used: bool,
@@ -58,9 +58,9 @@ pub struct SessionRef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// The user of this session confirmed.
+    /// The user of this session confirmed the sign-in.
     Confirmed(SessionRef),
-    /// Someone with the login code or the user code refused.
+    /// Someone with the login code or the user code refused the sign-in.
     Denied,
 }
 
@@ -69,7 +69,7 @@ pub enum Decision {
 pub enum State {
     /// Nobody has decided yet.
     Waiting,
-    /// The user of this session confirmed.
+    /// The user of this session confirmed the sign-in.
     Confirmed(SessionRef),
     /// Someone refused.
     Denied,
@@ -87,15 +87,15 @@ impl SessionRef {
 }
 
 impl CliSignIn {
-    /// A sign-in that begins at `now` and waits for `life`, limited to the permitted times; without
-    /// `life`, for [`DEFAULT_LIFE`].
+    /// A sign-in that begins at `now` and waits for `life`, limited to the permitted times, or for
+    /// [`DEFAULT_LIFE`] if `life` is `None`.
     pub fn new(life: Option<SignedDuration>, place: Place, anonymous: Option<SessionRef>, now: Timestamp) -> Self {
         let life = life.unwrap_or(DEFAULT_LIFE).clamp(MIN_LIFE, DEFAULT_LIFE);
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
     }
 
-    /// The state at `now`. Once its session is fetched, a sign-in stays used, even after it
-    /// expires.
+    /// The state at `now`. Once the session of a sign-in has been fetched, the state of the sign-in
+    /// remains [`State::Used`], even after the sign-in expires.
     pub fn state(&self, now: Timestamp) -> State {
         match self.decision {
             _ if self.used => State::Used,
@@ -108,9 +108,9 @@ impl CliSignIn {
 }
 
 impl Session {
-    /// The session of a tool whose sign-in was confirmed in this session: `started`, with this
-    /// session's authentication. It is an impersonation if this session is one, and does not end
-    /// later than this session.
+    /// The session of a tool whose sign-in was confirmed in this session: `started`, with the
+    /// authentication of this session. If this session is an impersonation, so is the tool's
+    /// session. The tool's session ends no later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }
@@ -120,13 +120,13 @@ impl Session {
 pub struct UserCode(String);
 
 impl UserCode {
-    /// A new code, from [`Entropy::typed_code`](wire::entropy::Entropy::typed_code).
+    /// A new code from [`Entropy::typed_code`](wire::entropy::Entropy::typed_code).
     pub fn new(code: String) -> Self {
         Self(code)
     }
 
-    /// Parses a typed code: case, spaces and dashes do not matter ([`typed`]). `None` if the rest
-    /// is not eight of [`TYPED_LETTERS`].
+    /// Parses a typed code; case, spaces and dashes are ignored ([`typed`]). `None` if the
+    /// remaining text is not eight of [`TYPED_LETTERS`].
     pub fn parse(text: &str) -> Option<Self> {
         let code = typed(text).to_ascii_uppercase();
         (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))
@@ -137,7 +137,7 @@ impl UserCode {
         format!("{}-{}", &self.0[..4], &self.0[4..])
     }
 
-    /// The digest, which is the key of the stored code.
+    /// The digest of the code, which is the code's key in the table.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.0)
     }

@@ -7,12 +7,12 @@ use wire::id::{OauthClientId, SessionId};
 use crate::session::rotation::Rotation;
 use crate::session::scope::{Scope, Scopes};
 
-/// The value of `acr_values` and `acr` for two factors.
+/// The value of `acr_values` and `acr` that stands for two factors.
 pub const ACR_MFA: &str = "urn:gatelet:mfa";
-/// The value of `acr` for one factor.
+/// The value of `acr` that stands for one factor.
 pub const ACR_SINGLE: &str = "urn:gatelet:1fa";
 
-/// What a session of a client has beside what every session has.
+/// The data that a session of a client has in addition to the data of every session.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientSession {
@@ -20,20 +20,20 @@ pub struct ClientSession {
     pub id: OauthClientId,
     /// The client's name, for lists of sessions.
     pub name: String,
-    /// What the user has granted for this session.
+    /// The scopes that the user has granted for this session.
     pub scopes: Scopes,
-    /// The serial of the user's grant: the session ends with it. Absent for a client of the project
-    /// itself.
+    /// The serial of the user's grant; the session ends when the grant ends. Absent if the client
+    /// belongs to the project itself.
     pub grant: Option<Uuid>,
-    /// The session in which the user decided.
+    /// The session in which the user granted the request.
     pub begun_in: SessionId,
-    /// The rotation of the refresh token; absent in a session without one.
+    /// The rotation of the refresh token; absent if the session does not have a refresh token.
     pub rotation: Option<Rotation>,
 }
 
 impl ClientSession {
-    /// Whether the client may use the API of the project in the user's name: a client of the
-    /// project itself.
+    /// Whether the client may use the project's API in the user's name, because the client belongs
+    /// to the project itself.
     pub fn is_first_party(&self) -> bool {
         self.grant.is_none()
     }

@@ -20,10 +20,10 @@ use crate::project::SessionSettings;
 use crate::session::client::ClientSession;
 use crate::user::User;
 
-/// The longest lifetime of a session that a server may request: 367 days.
+/// The maximum lifetime of a session that a server may request: 367 days.
 pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// A session. Its refresh token is stored only as a digest, in the token's claim.
+/// A session. The refresh token of a session is stored only as a digest, in the token's claim.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -37,42 +37,42 @@ pub struct Session {
     pub last_used_at: Timestamp,
     /// When the session ends.
     pub expires_at: Timestamp,
-    /// The user's `session_epoch` when the session began. Raising the epoch ends all of the user's
-    /// sessions except `kept_session`.
+    /// The user's `session_epoch` when the session began. Raising the epoch ends all sessions of
+    /// the user except `kept_session`.
     pub epoch: u64,
-    /// Whether someone else uses the session on behalf of the user.
+    /// Whether another person uses the session on behalf of the user.
     #[serde(default)]
     pub is_impersonation: bool,
     /// Where the session was last used; absent if unknown.
     pub place: Option<Place>,
-    /// When the user last authenticated in the session. Absent from sessions started by earlier
-    /// versions; `created_at` then counts instead.
+    /// When the user last authenticated in the session. Absent in sessions from earlier versions,
+    /// for which `created_at` counts instead.
     pub authenticated_at: Option<Timestamp>,
-    /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
-    /// the session. Empty if the user proved nothing, as in a session created by a server, and in
-    /// sessions from earlier versions until the user proves two factors.
+    /// How the user last authenticated. Includes [`Amr::Mfa`] if the user has ever proved several
+    /// factors in the session. Empty if the user has not proved anything, as in a session created
+    /// by a server. Also empty in sessions from earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
-    /// The OAuth client that the user signed in to; absent from the sessions of the project's own
-    /// apps.
+    /// The OAuth client that the user signed in to; absent in sessions of the project's apps.
     pub client: Option<Box<ClientSession>>,
 }
 
-/// The limits for a session derived from another one.
+/// The limits for a session that is derived from another session.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
-    /// When the other session ends; the derived one does not end later.
+    /// When the original session ends; the derived session does not end later.
     pub expires_at: Timestamp,
-    /// Whether the other session is an impersonation; the derived one is then an impersonation too.
+    /// Whether the original session is an impersonation; if so, the derived session is an
+    /// impersonation too.
     pub is_impersonation: bool,
-    /// When the user last authenticated in the other session; the derived one does not record a
-    /// later time.
+    /// When the user last authenticated in the original session; the derived session does not
+    /// record a later time.
     pub authenticated_at: Timestamp,
 }
 
-/// An authentication method: a value of RFC 8176 §2, or `fed` for a provider account, which that
-/// RFC does not cover.
+/// An authentication method: a value of RFC 8176 §2, or `fed` for a provider account, which RFC
+/// 8176 does not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Amr {
@@ -80,7 +80,7 @@ pub enum Amr {
     Pwd,
     /// A code from an authenticator app, a recovery code, or an emailed code or link.
     Otp,
-    /// A passkey: the proof of possession of a key.
+    /// A passkey, which proves possession of a key.
     Pop,
     /// More than one factor.
     Mfa,
@@ -89,7 +89,7 @@ pub enum Amr {
 }
 
 impl Session {
-    /// Starts a session of `user` now.
+    /// Starts a session of `user` at `now`.
     pub fn start(user: &User, settings: &SessionSettings, place: Option<Place>, entropy: &Entropy, now: Timestamp) -> Self {
         Self {
             id: SessionId::from(entropy.ordered_uuid(now)),
@@ -106,7 +106,7 @@ impl Session {
         }
     }
 
-    /// The limits for sessions derived from this one.
+    /// The limits for sessions that are derived from this session.
     pub fn limits(&self) -> SessionLimits {
         SessionLimits {
             expires_at: self.expires_at,
@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// The session within the limits of the one it is derived from.
+    /// The session within the limits of the session from which it is derived.
     #[must_use]
     pub fn within(self, limits: &SessionLimits) -> Self {
         Self {
@@ -131,22 +131,23 @@ impl Session {
         now < after(self.authenticated_at.unwrap_or(self.created_at), age)
     }
 
-    /// Whether a credential set up at `since` may be used to reauthenticate in this session; `None`
-    /// counts as earlier than every session. Someone who stole the session may have added a
-    /// credential after the last authentication.
+    /// Whether a credential that was set up at `since` may be used to reauthenticate in this
+    /// session; `None` counts as earlier than every session. Someone who stole the session may have
+    /// added a credential after the last authentication.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// Whether the user proved only one factor. False if the user proved nothing, as in a session
-    /// created by a server, which vouches for the user.
+    /// Whether the user has proved only one factor. False if the user has not proved anything, as
+    /// in a session created by a server, which vouches for the user.
     pub fn proved_one_factor(&self) -> bool {
         !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
     }
 
     /// The authentication methods of the session after another authentication. The methods in `amr`
-    /// replace the earlier ones, except [`Amr::Mfa`], which a session keeps. If the user had proved
-    /// nothing in the session, it still rests on the server's word after one factor is proved.
+    /// replace the earlier methods, except [`Amr::Mfa`], which a session keeps. If the user had not
+    /// proved anything in the session, a server still vouches for the session after the user has
+    /// proved one factor.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {
@@ -156,12 +157,13 @@ impl Session {
         amr.iter().chain(kept).copied().collect()
     }
 
-    /// Whether the session began after the user's sessions were last ended, or was kept then.
+    /// Whether the session began after the user's sessions were last ended, or was kept when they
+    /// were ended.
     pub fn is_unended(&self, user: &User) -> bool {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }
 
-    /// A session is live at `now` only if it was last used after this time.
+    /// The time since which a session must have been used to be live at `now`.
     pub fn idle_since(settings: &SessionSettings, now: Timestamp) -> Timestamp {
         now.checked_sub(settings.idle()).unwrap_or(Timestamp::MIN)
     }

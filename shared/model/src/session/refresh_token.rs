@@ -1,10 +1,10 @@
 //! Refresh tokens of 90 characters: the ids of the user and the session, each as 32 hexadecimal
-//! digits, and 26 characters that prove that the caller was given the token.
+//! digits, and 26 characters that prove that the token was issued to the caller.
 //!
 //! The selector is the random part of the session's id (RFC 9562 §5.7: 74 bits and the variant) in
-//! hexadecimal digits, so the claim can be found by the token or the id, without an index. It is
-//! not secret: access tokens contain the id. The 26 characters are Crockford base32 and have 130
-//! random bits. Tokens from earlier versions are 45 random characters.
+//! hexadecimal digits. So the claim can be found by the token or by the id, without an index. The
+//! selector is not secret, because access tokens contain the id. The 26 characters are Crockford
+//! base32 and have 130 random bits. Tokens from earlier versions consist of 45 random characters.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::session::Session;
 
 /// The length of an id.
 const ID: usize = 32;
-/// The length of the part that proves the token.
+/// The length of the part that proves that the token was issued to the caller.
 const PROOF: usize = 26;
 /// The length of the selector in a token from an earlier version.
 const SELECTOR: usize = 19;
@@ -26,20 +26,22 @@ pub fn draw(entropy: &Entropy, session: &Session) -> SecretString {
     format!("{}{}{}", user.as_simple(), id.as_simple(), &random.expose_secret()[..PROOF]).into()
 }
 
-/// The user and the session that a refresh token names; `None` for a token from an earlier version.
+/// The ids of the user and the session in a refresh token; `None` for a token from an earlier
+/// version.
 pub fn session_in(token: &SecretString) -> Option<(UserId, SessionId)> {
     let token = token.expose_secret();
     let id = |from: usize| Uuid::try_parse(token.get(from..from + ID).filter(|digits| digits.bytes().all(is_digit))?).ok();
     if token.len() == 2 * ID + PROOF { Some((id(0)?.into(), id(ID)?.into())) } else { None }
 }
 
-/// The selector of a session's refresh token from an earlier version.
+/// The selector in the refresh token of a session from an earlier version.
 pub fn older_selector(session: SessionId) -> String {
     session.uuid().as_simple().to_string().split_off(ID - SELECTOR)
 }
 
 /// The selector in a refresh token from an earlier version; `None` if the token does not begin with
-/// 19 hexadecimal digits, as is the case for nearly all tokens that are older still.
+/// 19 hexadecimal digits. Nearly all tokens from still earlier versions do not begin with such
+/// digits.
 pub fn older_selector_in(token: &SecretString) -> Option<&str> {
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))
 }

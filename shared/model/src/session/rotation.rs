@@ -1,13 +1,14 @@
-//! Refresh tokens of clients, which rotate (RFC 9700 §4.14.2): each use replaces the token.
+//! Refresh tokens of OAuth clients, which rotate (RFC 9700 §4.14.2): each use replaces the token.
 //!
-//! A token has 116 characters: the ids of the user and the session, each as 32 hexadecimal digits;
-//! 26 characters that all tokens of the session share; and 26 that only this one has. The shared
-//! part is a secret, too, so whoever knows it once had a token of the session. A token with the
-//! right shared part and an outdated own part was therefore used twice, by the client and by a
-//! thief. Without that part, anybody who knows the session's id could end it.
+//! A token consists of 116 characters: the ids of the user and the session, each as 32 hexadecimal
+//! digits; 26 characters that all tokens of the session share; and 26 characters that are unique to
+//! this token. The shared part is also a secret, so anyone who knows the shared part once had a
+//! token of the session. A token with the right shared part and an outdated unique part has
+//! therefore been used twice, by the client and by a thief. Without the shared part, anyone who
+//! knows the session's id could end the session.
 //!
-//! For 30 seconds, a replaced token still gives the same successor: an answer may be lost, and two
-//! tabs may refresh at once.
+//! For 30 seconds, a replaced token still returns the same successor, because a response may be
+//! lost and two tabs may refresh at the same time.
 
 use crypto::digest::Digest;
 use crypto::seal::SealedText;
@@ -20,7 +21,7 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, SessionId, UserId};
 
-/// How long a replaced token gives its successor.
+/// How long a replaced token still returns its successor.
 pub const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
 /// The length of an id.
@@ -36,12 +37,12 @@ pub struct Rotation {
     pub shared: Digest,
     /// The digest of the current token.
     pub digest: Digest,
-    /// The digest of the token before; absent before the first use.
+    /// The digest of the previous token; absent before the first use.
     pub previous: Option<Digest>,
-    /// The current token, sealed for [`token_owner`], for whoever still has the one before; absent
-    /// before the first use.
+    /// The current token, sealed for the owner [`token_owner`], for a client that still uses the
+    /// previous token; absent before the first use.
     pub successor: Option<SealedText>,
-    /// When the current token replaced the one before; absent before the first use.
+    /// When the current token replaced the previous one; absent before the first use.
     pub rotated_at: Option<Timestamp>,
 }
 
@@ -49,26 +50,26 @@ pub struct Rotation {
 #[derive(Debug, Clone)]
 pub struct RefreshToken {
     text: SecretString,
-    /// The user that the token names.
+    /// The id of the user in the token.
     pub user_id: UserId,
-    /// The session that the token names.
+    /// The id of the session in the token.
     pub session_id: SessionId,
 }
 
-/// What the use of a token means.
+/// The result of using a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Use {
-    /// The token is current: it is replaced.
+    /// The token is current and is now replaced.
     Current,
-    /// The token was replaced a moment ago: whoever has it gets the same successor.
+    /// The token was replaced a moment ago, so the caller gets the same successor.
     Again(SealedText),
-    /// The token was replaced before: it is stolen, or its successor is.
+    /// The token was replaced earlier, so the token or its successor has been stolen.
     Replayed,
     /// The token never belonged to the session.
     Unknown,
 }
 
-/// The owner for sealing a successor.
+/// The owner under which a successor is sealed.
 pub fn token_owner(project: &ProjectId, session: SessionId) -> String {
     format!("{project}/client-session/{session}")
 }
@@ -83,7 +84,7 @@ impl RefreshToken {
         Self { text: text.into(), user_id, session_id }
     }
 
-    /// The first token of a session, and the state that it begins.
+    /// The first token of a session, and the resulting state.
     pub fn first(user: UserId, session: SessionId, entropy: &Entropy) -> (Self, Rotation) {
         let token = Self::new(user, session, &part(entropy), &part(entropy));
         let rotation =
@@ -115,7 +116,7 @@ impl RefreshToken {
         &self.text.expose_secret()[2 * ID..2 * ID + SECRET]
     }
 
-    /// The digest of the whole token.
+    /// The digest of the entire token.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text.expose_secret())
     }
@@ -126,7 +127,7 @@ fn is_same(one: &Digest, other: &Digest) -> bool {
 }
 
 impl Rotation {
-    /// What the use of this token means.
+    /// The result of using this token.
     pub fn used(&self, token: &RefreshToken, now: Timestamp) -> Use {
         let digest = token.digest();
         if is_same(&digest, &self.digest) {
@@ -141,7 +142,7 @@ impl Rotation {
         }
     }
 
-    /// The state after the current token was replaced by `next`, which is sealed in `successor`.
+    /// The state after `next`, which is sealed in `successor`, has replaced the current token.
     #[must_use]
     pub fn replaced(&self, next: &RefreshToken, successor: SealedText, now: Timestamp) -> Self {
         Self {

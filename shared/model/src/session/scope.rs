@@ -1,4 +1,4 @@
-//! Scopes: what a client may learn about a user.
+//! Scopes, which determine what a client can learn about a user.
 
 use std::fmt;
 
@@ -6,27 +6,28 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
-/// The longest list of scopes, in bytes.
+/// The maximum length of a list of scopes, in bytes.
 const MAX_LENGTH: usize = 2048;
 /// The maximum number of scopes in a list.
 const MAX_SCOPES: usize = 64;
 
-/// A scope that every project has.
+/// A scope that every project supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Scope {
-    /// The user's id, and an ID token (OpenID Connect Core §3.1.2.1).
+    /// Gives access to the user's id, and to an ID token (OpenID Connect Core §3.1.2.1).
     Openid,
-    /// The user's name and picture (OpenID Connect Core §5.4).
+    /// Gives access to the user's name and picture (OpenID Connect Core §5.4).
     Profile,
-    /// The user's primary address, and whether it is verified (OpenID Connect Core §5.4).
+    /// Gives access to the user's primary address, and to whether it is verified (OpenID Connect
+    /// Core §5.4).
     Email,
-    /// The teams that the user is a member of.
+    /// Gives access to the teams that the user is a member of.
     Teams,
-    /// The permissions that the user has in the project.
+    /// Gives access to the permissions that the user has in the project.
     Permissions,
-    /// A refresh token (OpenID Connect Core §11).
+    /// Gives a refresh token (OpenID Connect Core §11).
     OfflineAccess,
 }
 
@@ -34,13 +35,13 @@ impl Scope {
     /// Every scope.
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// The scope in a list of scopes.
+    /// The name of the scope in a list of scopes.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
-/// Scopes in the order in which they were named, each once.
+/// Scopes without duplicates, in the order in which they were named.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scopes(Vec<String>);
@@ -55,7 +56,7 @@ wire::deserr_from!(Scopes, Vec<String>, |scopes| {
 });
 
 impl Scopes {
-    /// Parses scopes separated by spaces (RFC 6749 §3.3); an empty text has none.
+    /// Parses scopes separated by spaces (RFC 6749 §3.3); an empty text is an empty list.
     pub fn parse(text: &str) -> Result<Self, ScopesRefusal> {
         let is_character = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
         if text.len() > MAX_LENGTH || !text.bytes().all(|byte| byte == b' ' || is_character(byte)) {
@@ -66,40 +67,40 @@ impl Scopes {
         if scopes.0.len() > MAX_SCOPES { Err(ScopesRefusal) } else { Ok(scopes) }
     }
 
-    /// The scopes that every project has.
+    /// The scopes that every project supports.
     pub fn standard() -> Self {
         Self(Scope::ALL.iter().map(|scope| scope.name().to_owned()).collect())
     }
 
-    /// Adds a scope, unless it is in the list.
+    /// Adds a scope, unless the list already contains it.
     pub fn add(&mut self, scope: &str) {
         if !self.has_name(scope) {
             self.0.push(scope.to_owned());
         }
     }
 
-    /// Whether this scope is in the list.
+    /// Whether the list contains this scope.
     pub fn has(&self, scope: Scope) -> bool {
         self.has_name(scope.name())
     }
 
-    /// Whether a scope with this name is in the list.
+    /// Whether the list contains a scope with this name.
     pub fn has_name(&self, name: &str) -> bool {
         self.0.iter().any(|scope| scope == name)
     }
 
-    /// Whether every scope of this list is also in the other one.
+    /// Whether the other list contains all scopes of this list.
     pub fn are_within(&self, others: &Self) -> bool {
         self.0.iter().all(|scope| others.has_name(scope))
     }
 
-    /// The scopes that are also in the other list.
+    /// The scopes that both lists contain.
     #[must_use]
     pub fn only(&self, others: &Self) -> Self {
         Self(self.0.iter().filter(|scope| others.has_name(scope)).cloned().collect())
     }
 
-    /// These scopes, and those of the other list.
+    /// The scopes of both lists.
     #[must_use]
     pub fn and(mut self, others: &Self) -> Self {
         others.0.iter().for_each(|scope| self.add(scope));

@@ -6,17 +6,18 @@ use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
 impl User {
-    /// Why the user is restricted in a session; `None` if the user is not. This covers users who
-    /// lack a required second factor, and those who have one but did not prove it in this session:
-    /// the session began before the user's first app or, if the user's passkey counts as two
-    /// factors, with another credential.
+    /// Why the user is restricted in a session; `None` if the user is not restricted. There are two
+    /// cases in addition to restrictions of the user: the user lacks a required second factor, or
+    /// has one but did not prove it in this session. In the second case, the session began before
+    /// the user's first app or, if the user's passkey counts as two factors, with another
+    /// credential.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         let lacks_factor = || self.lacks_factor_in(session, config).then_some(RestrictedReason::SecondFactorRequired);
         self.restricted_reason(config).or_else(lacks_factor)
     }
 
-    /// Whether the user could prove a required second factor in this session but has not, whether
-    /// or not the user is restricted for another reason.
+    /// Whether the user could prove a required second factor in this session but has not done so,
+    /// whether or not the user is restricted for another reason.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.lacks_factor_in(session, config) && self.can_prove_two_factors(config)
     }

@@ -27,11 +27,11 @@ pub(crate) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, s
     SettingRefusal { path: path.into(), message: message.into() }
 }
 
-/// Stands for a stored secret wherever published SDKs expect a value. In a request, it means
-/// "unchanged".
+/// The placeholder for a stored secret, where published SDKs expect a value. In a request, the
+/// placeholder means "unchanged".
 pub const HIDDEN_SECRET: &str = "********";
 
-/// The parts of the deployment used to validate project settings and to seal secrets.
+/// The parts of the deployment that are needed to validate project settings and to seal secrets.
 pub struct Deployment<'a> {
     /// Seals secrets.
     pub sealer: &'a Sealer,

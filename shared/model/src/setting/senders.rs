@@ -3,7 +3,7 @@
 
 use crate::email::{Email, EmailRefusal};
 
-/// The deployment's own address, and the addresses that projects may use instead.
+/// The deployment's sender address, and the addresses that projects can use instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Senders {
     own: String,
@@ -18,8 +18,8 @@ enum Others {
 }
 
 impl Senders {
-    /// Parses a comma-separated list such as `example.com, notes@example.org`; a list of `*` alone
-    /// permits every address. Fails if an entry is neither an email address nor a domain.
+    /// Parses a comma-separated list such as `example.com, notes@example.org`; a single `*` permits
+    /// all addresses. Fails if an entry is neither an email address nor a domain.
     pub fn new(own: String, list: &str) -> Result<Self, EmailRefusal> {
         let mut entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let others = match list.trim() {
@@ -37,7 +37,7 @@ impl Senders {
         &self.own
     }
 
-    /// Whether projects may send from this address.
+    /// Whether projects can send from this address.
     pub fn allow(&self, address: &str) -> bool {
         match (&self.others, address.rsplit_once('@')) {
             (Others::Any, _) => true,
@@ -48,7 +48,7 @@ impl Senders {
         }
     }
 
-    /// The error message for a project that sets a forbidden address.
+    /// The error message for a project that sets an address that is not permitted.
     pub fn advice(&self) -> String {
         let mut allowed = vec![self.own.clone()];
         if let Others::Listed(listed) = &self.others {

@@ -1,4 +1,5 @@
-//! The first half of an OAuth flow: the app's request, and the URL at the provider.
+//! The first half of an OAuth flow: the app's request, and the URL at the provider to which the
+//! user is sent.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,8 +18,8 @@ use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// How long a flow and its cookie are kept after that, so that users who return late are sent back
-/// to the app with an error instead of being stranded on a page of the API.
+/// How long an expired flow and its cookie are kept, so that users who return late are sent back to
+/// the app with an error instead of being stranded on a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
@@ -29,9 +30,9 @@ pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// Sign in or sign up.
+    /// Signing in or signing up.
     Authenticate,
-    /// Link the provider account to the signed-in user.
+    /// Linking the provider account to the signed-in user.
     Link,
 }
 
@@ -45,8 +46,8 @@ pub enum ResponseMode {
     Redirect,
 }
 
-/// The data of a flow, stored until the provider redirects the user back. The item's key contains
-/// the digest of the inner state, which is the `state` parameter sent to the provider.
+/// The data of a flow, which is stored until the provider redirects the user back. The item's key
+/// contains the digest of the inner state, which is the `state` parameter sent to the provider.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
@@ -54,16 +55,16 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
-    /// The registration of the provider when the flow began. The provider's code is sent to its
-    /// issuer only. Absent in flows from earlier versions.
+    /// The registration of the provider when the flow began. The provider's code is sent only to
+    /// the issuer in this registration. Absent in flows from earlier versions.
     pub registration: Option<Registration>,
     /// The purpose of the flow.
     pub purpose: Purpose,
     /// How the app receives the provider's URL.
     pub response_mode: ResponseMode,
-    /// Where the user is redirected with the authorization code at the end of the flow.
+    /// Where the user is redirected at the end of the flow, with the authorization code.
     pub redirect_uri: RedirectUrl,
-    /// The app's own state, returned to it.
+    /// The app's `state`, which is returned to the app.
     pub state: String,
     /// The app's PKCE challenge (RFC 7636), method S256.
     pub code_challenge: String,
@@ -71,19 +72,19 @@ pub struct Authorization {
     pub error_redirect_url: Option<RedirectUrl>,
     /// Where the app redirects the user after the callback.
     pub after_callback_redirect_url: Option<RedirectUrl>,
-    /// The scopes requested by the app beyond those for signing in.
+    /// The scopes that the app requested in addition to the scopes for signing in.
     pub provider_scope: Option<String>,
-    /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
-    /// an access token, and if an ordinary user begins a sign-in while signed in.
+    /// The user to whom the account is linked, or the anonymous user to upgrade. Absent in a flow
+    /// without an access token, and if an ordinary user begins a sign-in while signed in.
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began; 0 in flows without a user.
     #[serde(default)]
     pub epoch: u64,
-    /// The session of the user's access token, which must still be live when the flow ends. Absent
-    /// in flows without a user and flows from earlier versions.
+    /// The session of the user's access token, which must still be live at the end of the flow.
+    /// Absent in flows without a user and in flows from earlier versions.
     pub begun_in: Option<SessionId>,
-    /// This service's own PKCE verifier for the provider; sealed, not hashed, because the token
-    /// request must contain it.
+    /// The PKCE verifier that this service sends to the provider. The verifier is sealed instead of
+    /// hashed, because the token request must contain it.
     pub verifier: SealedText,
     /// When the flow expires.
     pub expires_at: Timestamp,
@@ -94,8 +95,8 @@ pub fn challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
-/// The nonce in the ID token if a native app sent the provider only a digest of its `nonce`: the
-/// SHA-256 of `nonce` in hexadecimal digits, as in Apple's and Firebase's examples.
+/// The nonce in the ID token if a native app sent only a digest of its `nonce` to the provider: the
+/// SHA-256 of `nonce` in hexadecimal digits, as in the examples of Apple and Firebase.
 pub fn native_nonce(nonce: &str) -> String {
     base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
 }
@@ -114,10 +115,10 @@ pub struct EndpointError;
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
-    /// The client id, the project's own or the deployment's.
+    /// The client id, which belongs to the project or to the deployment.
     pub client_id: &'a str,
-    /// The provider's authorization endpoint: [`known_endpoint`], or the one published by the
-    /// issuer.
+    /// The provider's authorization endpoint: The endpoint from [`known_endpoint`], or the endpoint
+    /// published by the issuer.
     pub endpoint: &'a str,
     /// Where the provider redirects the user.
     pub callback: &'a str,
@@ -141,12 +142,12 @@ pub struct RequestedAccess {
 }
 
 impl RequestedAccess {
-    /// The access that a flow requests from a provider of the catalog, or from another issuer with
-    /// or without the scope `offline_access`. A flow that links an account or wants additional
+    /// The access that a flow requests from a provider in the catalog, or from another issuer with
+    /// or without the scope `offline_access`. A flow that links an account or requests additional
     /// scopes also requests a refresh token.
     ///
-    /// Only such a flow may make the provider ask for consent again: some providers ask
-    /// administrators, others ask at each sign-in.
+    /// Only such a flow may make the provider ask for consent again, because some providers ask
+    /// administrators, and others ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
@@ -162,25 +163,26 @@ impl RequestedAccess {
     }
 }
 
-/// Whether a flow only signs the user in, without asking for additional scopes or a refresh token.
+/// Whether a flow only signs the user in, without requesting additional scopes or a refresh token.
 pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
     purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
 }
 
-/// The provider's authorization endpoint, as configured or in the catalog. `None` if it must be
-/// discovered from the issuer's metadata.
+/// The configured authorization endpoint of the provider, or the one in the catalog. `None` if the
+/// endpoint must be discovered from the issuer's metadata.
 pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
     provider.authorization_endpoint.as_deref().or_else(known)
 }
 
-/// Whether the flow uses PKCE: always, unless the provider refuses it.
+/// Whether the flow uses PKCE, which it always does unless the provider refuses PKCE.
 pub fn uses_pkce(provider_id: &str) -> bool {
     catalog::find(provider_id).is_none_or(|known| known.takes_pkce)
 }
 
 impl ProviderRequest<'_> {
-    /// The URL to send the user to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
+    /// The URL to which the user is sent (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core
+    /// §3.1.2.1).
     pub fn url(&self) -> Result<Url, EndpointError> {
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
         let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| EndpointError)?;

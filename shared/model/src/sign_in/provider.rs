@@ -6,16 +6,17 @@ use crate::email::Email;
 use crate::project::MergeStrategy;
 use crate::sign_in::authorization::Purpose;
 
-/// The facts after a provider has identified an account.
+/// The facts that are known after a provider has identified an account.
 #[derive(Debug, Clone)]
 pub struct Situation<'a> {
     /// The purpose of the flow.
     pub purpose: Purpose,
-    /// The user to link the account to, or the anonymous user to upgrade; `None` in other flows.
+    /// The user to whom the account is linked, or the anonymous user to upgrade; `None` in all
+    /// other flows.
     pub flow_user: Option<UserId>,
     /// The user of the provider account, and whether the account may be used to sign in.
     pub account_owner: Option<(UserId, bool)>,
-    /// The address reported by the provider, and whether the provider has verified it.
+    /// The address that the provider reported, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
     /// The user who signs in with that address in this project, and whether the address has been
     /// proved here.
@@ -33,9 +34,9 @@ pub enum Decision {
     SignIn(UserId),
     /// The account is added to this user as another way to sign in.
     Attach(UserId),
-    /// This user signs in with the address, but nobody has proved it here. The account is handed
-    /// over to the person who has verified the address at the provider; see
-    /// [`ownership`](crate::user::ownership).
+    /// This user signs in with the address, but nobody has proved the address here. The user's
+    /// account is handed over to the person who has verified the address at the provider (see
+    /// [`ownership`](crate::user::ownership)).
     TakeOver(UserId),
     /// A new user is created with the account.
     SignUp {
@@ -54,14 +55,14 @@ pub enum Decision {
 /// Why a provider account cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// The account belongs to another user.
+    /// The provider account belongs to another user.
     OfAnother,
-    /// The account belongs to a user, but may not be used to sign in.
+    /// The provider account belongs to a user, but must not be used to sign in.
     NotForSignIn,
-    /// Another user signs in with the account's address.
+    /// Another user signs in with the address of the provider account.
     EmailTaken {
         /// Whether the other user has not verified the address, and the strategy is
-        /// [`MergeStrategy::LinkMethod`]. Published SDKs then suggest verifying it.
+        /// [`MergeStrategy::LinkMethod`]. If so, published SDKs suggest verifying the address.
         would_work_if_verified: bool,
     },
     /// The project does not let users sign up with client access.
@@ -76,7 +77,7 @@ impl Situation<'_> {
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
-            // Unreachable: linking an account requires a user.
+            // This case is unreachable, because linking an account requires a user.
             (Purpose::Link, None, None) => Err(Refusal::OfAnother),
             (Purpose::Authenticate, _, Some((owner, true))) => Ok(Decision::SignIn(owner)),
             (Purpose::Authenticate, _, Some((_, false))) => Err(Refusal::NotForSignIn),
@@ -90,7 +91,7 @@ impl Situation<'_> {
         if let (Some((_, verified_there)), Some((owner, verified_here))) = (self.email, owner) {
             match (self.strategy, verified_there, verified_here) {
                 (MergeStrategy::LinkMethod, true, true) => return Ok(Decision::Attach(owner)),
-                // An address belongs to whoever verifies it first.
+                // An address belongs to the first person who verifies it.
                 (MergeStrategy::LinkMethod, true, false) => return Ok(Decision::TakeOver(owner)),
                 (MergeStrategy::LinkMethod, false, _) => return Err(Refusal::EmailTaken { would_work_if_verified: !verified_here }),
                 (MergeStrategy::RaiseError, ..) => return Err(Refusal::EmailTaken { would_work_if_verified: false }),
@@ -214,7 +215,7 @@ mod tests {
         let world = world();
         let link = Situation { flow_user: Some(world.ada), sign_up_enabled: false, ..world.situation(Purpose::Link) };
         assert_eq!(link.decide(), Ok(Decision::Attach(world.ada)));
-        // When a signed-in user links an account, its address does not matter.
+        // When a signed-in user links an account, the account's address is irrelevant.
         let taken = Situation { email_owner: Some((world.eve, false)), ..link.clone() };
         assert_eq!(taken.decide(), Ok(Decision::Attach(world.ada)));
         assert_eq!(Situation { account_owner: Some((world.ada, true)), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));

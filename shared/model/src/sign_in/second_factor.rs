@@ -20,10 +20,10 @@ const LIFE: SignedDuration = SignedDuration::from_mins(5);
 pub struct MfaAttempt {
     /// The user who is signing in.
     pub user_id: UserId,
-    /// Whether the first factor created the account.
+    /// Whether the account was created with the first factor.
     pub is_new_user: bool,
-    /// The user's `session_epoch` when the sign-in began: ending all sessions also ends this
-    /// attempt.
+    /// The user's `session_epoch` when the sign-in began. If all sessions are ended, this attempt
+    /// ends too.
     pub session_epoch: u64,
     /// The user's `credential_epoch` when the sign-in began.
     #[serde(default)]
@@ -35,16 +35,17 @@ pub struct MfaAttempt {
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
-    /// The session data of the authorization code that led to the sign-in; absent if the sign-in
+    /// The session data in the authorization code that led to the sign-in. Absent if the sign-in
     /// began without a code, and in attempts from earlier versions.
     pub of_code: Option<CodeSession>,
-    /// The provider account that the sign-in began with, if it is yet to be added to the user:
-    /// someone who proved only the address must not add another first factor. Removed when the
-    /// attempt is completed. Absent in attempts from earlier versions.
+    /// The provider account with which the sign-in began, if it still has to be added to the user.
+    /// The account is not added earlier, because someone who has proved only the address must not
+    /// add another first factor. Removed when the attempt is completed. Absent in attempts from
+    /// earlier versions.
     pub to_attach: Option<Attach>,
-    /// The provider's tokens for the account that the sign-in began with; stored, and removed here,
-    /// when the attempt is completed. Absent if there are none, if they are in `to_attach`, and in
-    /// attempts from earlier versions.
+    /// The provider's tokens for the account with which the sign-in began. When the attempt is
+    /// completed, the tokens are stored for the account and removed here. Absent if there are no
+    /// tokens, if the tokens are in `to_attach`, and in attempts from earlier versions.
     pub new_tokens: Option<NewTokens>,
 }
 
@@ -53,18 +54,20 @@ pub struct MfaAttempt {
 pub struct Attach {
     /// The provider account.
     pub account: ProviderAccount,
-    /// The provider's tokens for the account; absent if apps get none.
+    /// The provider's tokens for the account; absent if apps do not get tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<ProviderTokens>,
 }
 
-/// The properties of a session that follow from the authorization code that led to the sign-in.
+/// The properties of a session that are determined by the authorization code that led to the
+/// sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeSession {
-    /// The id of the session, which is in the redeemed code: if the code is presented again, the
+    /// The id of the session, which the redeemed code contains: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,
-    /// If the flow links an account, the limits of the session that began it; otherwise absent.
+    /// If the flow links an account, the limits of the session in which the flow began; otherwise,
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SessionLimits>,
 }
@@ -91,15 +94,15 @@ impl MfaAttempt {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Whether a passkey can be the second factor: not if the first factor was a passkey or, in an
-    /// attempt from an earlier version, is unknown.
+    /// Whether a passkey can be the second factor. A passkey cannot be the second factor if the
+    /// first factor was a passkey or, in an attempt from an earlier version, is unknown.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }
 
-    /// Returns the attempt if it exists, has not expired, is unused, and was not tried too often.
-    /// `attempts` is the number of codes and passkey responses sent for it, including the current
-    /// one.
+    /// Returns the attempt if it exists, has not expired, has not been used, and was not tried too
+    /// often. `attempts` is the number of codes and passkey responses that were sent for the
+    /// attempt, including the current one.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let attempt = attempt.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)

@@ -1,5 +1,5 @@
-//! Authorization codes: 64 hexadecimal digits. The first half is the user's id, so that code and
-//! user are read in one round trip; the second half is random.
+//! Authorization codes: 64 hexadecimal digits. The first half is the user's id, so that the code
+//! and the user are read in one round trip. The second half is random.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ pub fn draw(entropy: &Entropy, user: UserId) -> SecretString {
     format!("{}{}", user.uuid().as_simple(), random.as_simple()).into()
 }
 
-/// The user of a code; `None` if it is malformed.
+/// The user to whom a code belongs; `None` if the code is malformed.
 pub fn user_of(code: &SecretString) -> Option<UserId> {
     let code = code.expose_secret();
     let is_code = code.len() == 64 && code.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));

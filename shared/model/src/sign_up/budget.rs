@@ -1,19 +1,19 @@
-//! The budget of an evaluation: how much work and memory a project's sign-up rules may take
+//! The budget of an evaluation, which limits the work and memory of all sign-up rules of a project
 //! together.
 //!
-//! The work of a condition is an upper bound computed from its text alone (`sign_up::cost`), not
-//! from the sign-up: otherwise, a sufficiently long address could cause the rule that rejects it to
-//! be skipped. So it is known when the rules are set which of them are skipped, and this is the
-//! same for every sign-up.
+//! The work of a condition is an upper bound that is computed from its text (`sign_up::cost`) and
+//! does not depend on the sign-up. Otherwise, a sufficiently long address could cause the rule that
+//! rejects it to be skipped. So when the rules are set, it is already known which rules will be
+//! skipped, and the same rules are skipped for every sign-up.
 
-/// The maximum number of steps for a project's rules together. A step is about a tenth of a
-/// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take
-/// much less than their bound, which assumes the longest address.
+/// The maximum number of steps for all rules of a project together. A step takes about a tenth of a
+/// microsecond, so an evaluation takes less than five milliseconds of processor time. Most rules
+/// take much less than their bound, which assumes an address of maximum length.
 pub const MAX_STEPS: u64 = 40_000;
-/// The maximum memory for a project's compiled rules together, in bytes.
+/// The maximum memory for all compiled rules of a project together, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// The remaining work and memory of an evaluation.
+/// The work and memory that remain for an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     steps: u64,
@@ -45,19 +45,19 @@ impl Budget {
         Ok(())
     }
 
-    /// Gives back steps that were spent in advance.
+    /// Returns steps that were reserved but not used.
     pub(crate) fn refund(&mut self, steps: u64) {
         self.steps = self.steps.saturating_add(steps).min(MAX_STEPS);
     }
 
-    /// Spends this many bytes of memory.
+    /// Reserves this many bytes of memory.
     pub(crate) fn keep(&mut self, needed: usize) -> Result<(), BudgetRefusal> {
         let left = self.bytes;
         self.bytes = left.checked_sub(needed).ok_or(BudgetRefusal::Bytes { needed, left })?;
         Ok(())
     }
 
-    /// The spent memory, in bytes.
+    /// The reserved memory, in bytes.
     pub(crate) fn kept(&self) -> usize {
         MAX_BYTES - self.bytes
     }

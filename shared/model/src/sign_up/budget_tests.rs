@@ -1,4 +1,4 @@
-//! Conditions stay within their bounds, and all rules together within the budget.
+//! Tests that conditions stay within their bounds, and all rules together within the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,8 @@ fn check_one(condition: &str) -> Result<(), RuleRefusal> {
     check(&[rule("it", 0, condition)]).map_err(|(_, invalid)| invalid)
 }
 
-/// A condition that takes almost a third of the budget: 48 comparisons with a pattern of 512 bytes.
+/// A condition that takes almost a third of the budget, with 48 comparisons with a pattern of 512
+/// bytes.
 fn third(letter: char) -> String {
     vec![format!(r#"email.matches("{letter}")"#); 48].join("||")
 }
@@ -43,7 +44,7 @@ fn a_condition_cannot_multiply_its_work() {
     for condition in [
         each("x + x"),
         nested.clone(),
-        // The check runs without an address, but sign-ups have one.
+        // The check runs without an address, whereas sign-ups have an address.
         format!(r#"email == "" || {nested}"#),
         format!("true ? true : {nested}"),
         "[[1].map(x, x)].all(y, true)".to_owned(),
@@ -53,7 +54,7 @@ fn a_condition_cannot_multiply_its_work() {
         format!(r#"email.matches("{}")"#, "()".repeat(500)),
         format!("[{}].exists(p, email.matches(p))", vec!["'a'"; 100].join(",")),
         format!("[{}].all(x, {} == '')", vec!["email"; 100].join(","), vec!["x"; 300].join("+")),
-        // Parsing these would take twenty and five milliseconds.
+        // Parsing these conditions would take 20 and 5 milliseconds.
         format!("email{} == ''", ".b()".repeat(500)),
         format!("email{} == ''", ".b() // a\n".repeat(200)),
         format!("{}true{}", "[1].all(x, ".repeat(90), ")".repeat(90)),
@@ -90,12 +91,12 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     assert_eq!(verdict.decision, Decision::Reject(&rules[4]));
     let (position, invalid) = check(&rules).expect_err("too expensive");
     assert_eq!((position, invalid.field()), (3, "condition"));
-    // Disabled rules need no budget.
+    // Disabled rules do not count towards the budget.
     let off = rules.map(|rule| SignUpRule { enabled: rule.id != "second", ..rule });
     assert_eq!(check(&off), Ok(()));
 }
 
-/// A rule that is cheap enough for the shortest address is cheap enough for the longest one.
+/// A rule that fits into the budget for the shortest address fits for the longest address too.
 #[test]
 fn which_rules_are_skipped_does_not_depend_on_the_sign_up() {
     let rules = [rule("first", 9, &third('a')), rule("second", 8, r#"email.endsWith(".evil.test")"#)];
@@ -118,7 +119,7 @@ fn a_comparison_costs_by_the_size_of_the_pattern_and_of_the_text() {
     assert!(steps_of_matching(large, 256) > 60 * steps_of_matching(large, 2));
 }
 
-/// Expressions with calls of `probe`, which records its calls and their arguments.
+/// Expressions that call `probe`, a function that records its calls and their arguments.
 fn probed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("email".to_owned()), Just("'abcdefgh'".to_owned()), Just("x".to_owned())];
     let text = leaf.prop_recursive(5, 24, 3, |inner| {
@@ -140,8 +141,8 @@ fn probed() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The work of an evaluation, counted where the expression calls `probe`, is within the bound,
-    /// which does not depend on values.
+    /// The work of an evaluation, counted in the calls of `probe`, is within the bound, which does
+    /// not depend on values.
     #[test]
     fn the_bound_holds(condition in probed()) {
         let counted = Arc::new(AtomicU64::new(0));

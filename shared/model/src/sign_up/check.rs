@@ -1,4 +1,4 @@
-//! Which sign-up rules may be set.
+//! The rules for setting sign-up rules.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use crate::sign_up::risk::SignUpRisk;
 use crate::sign_up::rule::{Attempt, AuthMethod, SignUpRule};
 use crate::text::line;
 
-/// The longest condition, in bytes.
+/// The maximum length of a condition, in bytes.
 const MAX_CONDITION: usize = 2048;
-/// The longest message, in characters.
+/// The maximum length of a message, in characters.
 const MAX_MESSAGE: usize = 500;
 
 /// Why a rule cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleRefusal {
-    /// The id has an invalid length or invalid characters.
+    /// The length or a character of the id is not permitted.
     #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
     Id,
-    /// Another rule has the same id.
+    /// Another rule already has the same id.
     #[error("occurs twice")]
     SecondId,
     /// The display name is too long, or is not one line of permitted characters.
@@ -30,14 +30,14 @@ pub enum RuleRefusal {
     /// The condition is empty or too long.
     #[error("must be 1 to {MAX_CONDITION} bytes long")]
     Length,
-    /// The condition cannot be parsed or evaluated, is not boolean, or is too expensive, alone or
-    /// together with others.
+    /// The condition cannot be parsed or evaluated, is not boolean, or is too expensive, either
+    /// alone or together with other rules.
     #[error("must be a boolean CEL expression that fits into the budget of an evaluation: {0}")]
     Condition(String),
 }
 
 impl RuleRefusal {
-    /// The field that is invalid.
+    /// The invalid field of the rule.
     pub fn field(&self) -> &'static str {
         match self {
             Self::Id | Self::SecondId => "id",
@@ -48,8 +48,9 @@ impl RuleRefusal {
     }
 }
 
-/// Validates rules to be set together, and evaluates each condition once. Fails with the position
-/// of the invalid rule, which may be invalid only because of rules evaluated before it.
+/// Validates rules that are set together, and evaluates each condition once. Fails with the
+/// position of the invalid rule, which may be invalid only because of the rules evaluated before
+/// it.
 pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, RuleRefusal)> {
     let mut ids = HashSet::new();
     for (position, rule) in rules.iter().enumerate() {
@@ -59,7 +60,7 @@ pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, RuleRefusal)> {
         }
     }
     let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    // Disabled rules must be valid too, but do not use up the budget of the others.
+    // Disabled rules must also be valid, but do not count towards the budget of the other rules.
     for is_on in [true, false] {
         let chosen = rules.iter().filter(|rule| rule.enabled == is_on);
         let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();

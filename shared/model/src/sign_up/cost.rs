@@ -1,10 +1,10 @@
-//! An upper bound on the work of a condition, from its text alone: the sum over the nodes of its
-//! syntax tree, each with the bytes that it reads or copies. Values are bounded too, because
-//! operators such as `+` make them longer.
+//! An upper bound on the work of a condition, computed from its text alone. The bound is the sum
+//! over the nodes of the condition's syntax tree, each with the bytes that it reads or copies. The
+//! sizes of values are bounded too, because operators such as `+` make values longer.
 //!
-//! Macros such as `map` and `exists` multiply the work of their body, and would do so again and
-//! again if nested or chained. So a macro must be neither in the body nor in the list of another
-//! macro.
+//! Macros such as `map` and `exists` multiply the work of their body, and nested or chained macros
+//! would multiply the work repeatedly. So a macro must not occur in the body or in the list of
+//! another macro.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
@@ -18,19 +18,20 @@ const STEPS_PER_NODE: u64 = 4;
 const BYTES_PER_STEP: u64 = 256;
 /// The memory of a node, in bytes.
 const BYTES_PER_NODE: usize = 256;
-/// The size of a value, not counting its text, in bytes; elements of lists take the same.
+/// The size of a value without its text, in bytes; elements of lists have the same size.
 const VALUE: u64 = 24;
-/// The longest text of a number, in bytes.
+/// The maximum length of a number as text, in bytes.
 const MAX_NUMBER: u64 = 400;
-/// The maximum nesting of a condition: every level takes stack space during evaluation.
+/// The maximum nesting of a condition. The nesting is limited because every level takes stack space
+/// during evaluation.
 const MAX_DEPTH: usize = 200;
 
-/// The longest address or domain visible to conditions, in bytes.
+/// The maximum length of an address or domain in a condition, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
-/// The longest name of a method, provider or country visible to conditions, in bytes.
+/// The maximum length of the name of a method, provider or country in a condition, in bytes.
 pub(crate) const MAX_NAME: usize = 64;
 
-/// The longest values of the variables, in bytes, and the number of elements of a map.
+/// The maximum lengths of the variables' values, in bytes, and the number of elements of a map.
 const VARIABLES: [(&str, usize, u64); 6] = [
     ("email", MAX_TEXT, 0),
     ("emailDomain", MAX_TEXT, 0),
@@ -40,21 +41,21 @@ const VARIABLES: [(&str, usize, u64); 6] = [
     ("riskScores", 128, 2),
 ];
 
-/// Why a condition has no bound.
+/// Why a condition does not have a bound.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error(transparent)]
     Exceeded(#[from] BudgetRefusal),
     #[error("macros such as `map` and `exists` cannot be nested or chained")]
     Nested,
-    #[error("it has more than {MAX_DEPTH} levels")]
+    #[error("it is nested more than {MAX_DEPTH} levels deep")]
     Deep,
 }
 
 /// An upper bound on a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
-    /// The bytes of the value, including its elements.
+    /// The bytes of the value, including those of its elements.
     bytes: u64,
     /// The number of elements.
     items: u64,
@@ -69,7 +70,7 @@ struct Bound {
     size: Size,
 }
 
-/// The bound of a condition.
+/// The bounds of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cost {
     /// The steps of an evaluation.
@@ -80,13 +81,13 @@ pub(crate) struct Cost {
     pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
-    /// Why one of the condition's regular expressions is invalid; absent if all are valid. An
-    /// evaluation that does not use it still has a result.
+    /// Why one of the condition's regular expressions is invalid; absent if all expressions are
+    /// valid. An evaluation that does not use the invalid expression still has a result.
     pub(crate) invalid: Option<String>,
 }
 
-/// The bound of a condition. Its regular expressions are compiled into `patterns`, charged to
-/// `budget`; the bound itself is not charged yet.
+/// The bounds of a condition. The condition's regular expressions are compiled into `patterns` and
+/// charged to `budget`; the bounds themselves are not charged yet.
 pub(crate) fn estimate(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
     let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
     let bound = walk.bound(expression)?;
@@ -94,7 +95,7 @@ pub(crate) fn estimate(expression: &IdedExpr, patterns: &mut Patterns, budget: &
     Ok(Cost { steps: bound.steps, nodes, copies: walk.copies, bytes, invalid: walk.invalid })
 }
 
-/// The location of an expression.
+/// Where an expression occurs.
 enum Scope {
     /// Outside macros.
     Condition,
@@ -119,12 +120,12 @@ impl Size {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
-    /// An element of this many bytes; it may be a list.
+    /// An element of this size, in bytes; the element may be a list.
     fn from_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
 
-    /// A value with the bytes and elements of both.
+    /// A value with the bytes and elements of both values.
     fn and(self, other: Self) -> Self {
         Self {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -143,7 +144,7 @@ impl Size {
 }
 
 impl Bound {
-    /// A node whose parts have these bounds; it reads all their values.
+    /// A node whose parts have these bounds; the node reads the values of all parts.
     fn node(parts: &[Self], size: Size) -> Self {
         let read = |part: &Self| part.steps.saturating_add(part.size.bytes / BYTES_PER_STEP);
         let steps = parts.iter().map(read).fold(STEPS_PER_NODE, u64::saturating_add);
@@ -235,7 +236,8 @@ impl Walk<'_> {
         Ok(bound)
     }
 
-    /// The steps of comparing a text of this length with a regular expression of at most `length`.
+    /// The steps of comparing a text with this size to a regular expression of at most `length`
+    /// bytes.
     fn matching(&mut self, pattern: Option<&Expr>, length: u64, text: u64) -> Result<u64, Refusal> {
         if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
             match self.patterns.add(literal.inner(), self.budget) {
@@ -247,14 +249,14 @@ impl Walk<'_> {
         Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))
     }
 
-    /// A macro: its parts are evaluated once for each element.
+    /// A macro, whose parts are evaluated once per element.
     fn each(&mut self, each: &ComprehensionExpr) -> Result<Bound, Refusal> {
         self.scope = Scope::List;
         let list = self.bound(&each.iter_range)?;
         let (items, element) = (list.size.items, Size::from_item(list.size.item));
         self.scope = body(each, element, Size::from_bytes(0));
         let parts = self.all([&each.loop_cond, &each.loop_step])?;
-        // In the list made by `map` and `filter`, every element has the value of the body.
+        // In a list made by `map` or `filter`, every element has the value of the body.
         let value = parts.last().map_or(0, |step| step.size.bytes);
         let result = Size { bytes: value.saturating_mul(items), items: items.saturating_add(1), item: value };
         self.scope = body(each, element, result);
@@ -267,12 +269,13 @@ impl Walk<'_> {
     }
 }
 
-/// The scope of a macro's body.
+/// The scope of the body of a macro.
 fn body(each: &ComprehensionExpr, element: Size, result: Size) -> Scope {
     Scope::Body([(each.iter_var.clone(), element), (each.accu_var.clone(), result)])
 }
 
-/// Whether the parser copied the content of this node: a call other than an operator, or a macro.
+/// Whether the parser copied the content of this node, which it does for macros and for calls other
+/// than operators.
 fn is_copied(expression: &Expr) -> bool {
     match expression {
         Expr::Call(call) => call.func_name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.')),
@@ -281,8 +284,7 @@ fn is_copied(expression: &Expr) -> bool {
     }
 }
 
-/// Whether a function returns a number, a truth value or a type, regardless of the sizes of its
-/// arguments.
+/// Whether a function returns a number, a boolean or a type, whatever the sizes of its arguments.
 fn is_scalar(name: &str) -> bool {
     const SCALAR: [&str; 24] = [
         operators::LOGICAL_AND,

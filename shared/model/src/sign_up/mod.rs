@@ -1,4 +1,4 @@
-//! Sign-up rules, which decide who may sign up, and risk scores.
+//! Sign-up rules, which decide who may sign up, and risk scores of users.
 
 pub mod budget;
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The regular expressions of conditions. Literals are compiled once, others, such as an element of
-//! a list, on use.
+//! The regular expressions in conditions. Literals are compiled once; all other expressions, such
+//! as the elements of a list, are compiled when they are used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use crate::sign_up::budget::{Budget, BudgetRefusal};
 /// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not report a compiled
 /// size, only whether a limit was exceeded.
 const SIZES: [usize; 13] = [512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
-/// The largest compiled size of a regular expression that is compiled on use.
+/// The maximum compiled size of a regular expression that is compiled when it is used.
 pub(crate) const MAX_DYNAMIC: usize = 2048;
-/// The longest text that is compared with a regular expression, in bytes. Email addresses are at
-/// most 256 bytes long.
+/// The maximum length of a text that is compared with a regular expression, in bytes. Email
+/// addresses are at most 256 bytes long.
 const MAX_TEXT: u64 = 1024;
-/// How many compiled bytes count as a step: a state takes 32 bytes.
+/// How many compiled bytes count as one step; a state takes 32 bytes.
 const COMPILED_PER_STEP: usize = 64;
 /// The steps of parsing a byte of a regular expression.
 const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
-/// state, so trying a smaller one would be futile.
+/// state, so a smaller size would fail.
 const MIN_PER_BYTE: usize = 16;
 /// How many pairs of a compiled byte and a byte of the text are compared in one step. Each byte of
 /// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
 
-/// The compiled regular expressions of a project's rules, by text.
+/// The compiled regular expressions in a project's rules, by text.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(HashMap<String, (Regex, usize)>);
 
@@ -80,7 +80,8 @@ impl Patterns {
     }
 }
 
-/// The steps of compiling a regular expression of this length, in bytes, to at most this size.
+/// The steps of compiling a regular expression of this length, in bytes, to at most this compiled
+/// size.
 pub(crate) fn steps_of_compiling(length: u64, size: usize) -> u64 {
     length.saturating_mul(STEPS_PER_BYTE).saturating_add((size / COMPILED_PER_STEP) as u64)
 }
@@ -96,7 +97,8 @@ fn build(pattern: &str, size: usize) -> Result<Regex, String> {
 }
 
 /// The memory of a compiled regular expression, in bytes. A search keeps two positions of 8 bytes
-/// for each state (of 32 bytes) and group, in two tables; concurrent evaluations have their own.
+/// for each state (of 32 bytes) and group, in two tables; concurrent evaluations have separate
+/// tables.
 fn memory(regex: &Regex, size: usize) -> usize {
     size + size / 32 * regex.captures_len() * 32
 }

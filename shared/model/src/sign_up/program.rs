@@ -1,5 +1,5 @@
-//! A project's rules, compiled under one `Budget`, so that an evaluation takes a bounded amount of
-//! processor time, whatever the rules. A rule that exceeds the budget left by earlier rules is
+//! A project's rules, compiled under one `Budget`, so that the processor time of an evaluation is
+//! bounded, whatever the rules. A rule that exceeds the budget left by the rules before it is
 //! skipped.
 
 use std::sync::{Arc, LazyLock};
@@ -17,19 +17,20 @@ use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 const READ_PER_STEP: usize = 16;
 /// The steps of parsing a node of the syntax tree.
 const STEPS_PER_NODE: usize = 8;
-/// The steps of parsing an operator or a bracket: some leave no node, as in `!!a` and `((a))`.
+/// The steps of parsing an operator or a bracket, some of which do not produce a node, as in `!!a`
+/// and `((a))`.
 const STEPS_PER_MARK: usize = 2;
-/// The maximum nesting of calls and lists: for each call, the parser copies everything within it
-/// and everything before it, as in `a.b().c()`.
+/// The maximum nesting of calls and lists. For each call, the parser copies everything inside the
+/// call and everything before it, as in `a.b().c()`.
 const MAX_NESTED: u16 = 12;
 
-/// The functions of the language.
+/// The functions that conditions can use.
 static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// Compiled rules, in the order of evaluation.
 pub struct Program {
     rules: Vec<SignUpRule>,
-    /// The condition of each rule, or why it is skipped; `None` for a disabled rule.
+    /// The condition of each rule, or the reason why it is skipped; `None` for a disabled rule.
     conditions: Vec<Option<Result<CompiledCondition, String>>>,
     patterns: Arc<Patterns>,
     budget: Budget,
@@ -37,7 +38,8 @@ pub struct Program {
 
 struct CompiledCondition {
     expression: IdedExpr,
-    /// Why one of the condition's regular expressions is invalid; absent if all are valid.
+    /// Why one of the condition's regular expressions is invalid; absent if all expressions are
+    /// valid.
     invalid: Option<String>,
 }
 
@@ -51,12 +53,12 @@ pub enum Status {
     /// The rule is disabled.
     Disabled,
     /// The condition cannot be evaluated for this sign-up, or would exceed the budget; the
-    /// condition then counts as false. When the rule was set, the condition was checked only with
+    /// condition then counts as false. When the rule was set, its condition was checked only with
     /// sample values, or only by an earlier version.
     Error(String),
 }
 
-/// The facts about a sign-up, as conditions see them.
+/// The facts about a sign-up as conditions see them.
 #[derive(Debug, Clone)]
 pub struct Facts {
     texts: [(&'static str, String); 5],
@@ -98,13 +100,13 @@ impl Program {
         self.rules.len() == rules.len() && self.rules.iter().eq(in_order(rules))
     }
 
-    /// The memory that the program takes, in bytes.
+    /// The memory that the compiled program takes, in bytes.
     pub fn bytes(&self) -> usize {
         let texts = self.rules.iter().map(|rule| size_of::<SignUpRule>() + rule.condition.len());
         self.budget.kept() + texts.sum::<usize>()
     }
 
-    /// The maximum number of steps for compiling and one evaluation.
+    /// The maximum number of steps for compiling the rules and for one evaluation.
     pub fn steps(&self) -> u64 {
         self.budget.spent()
     }
@@ -130,8 +132,8 @@ impl Program {
         statuses
     }
 
-    /// The first rule that cannot be evaluated, and why. Its regular expressions must be valid even
-    /// if the evaluation does not use them.
+    /// The first rule that cannot be evaluated, and the reason. The rule's regular expressions must
+    /// be valid even if the evaluation does not use them.
     pub(crate) fn fault(&self, facts: &Facts) -> Option<(&SignUpRule, String)> {
         let context = self.context(facts);
         self.rules.iter().zip(&self.conditions).find_map(|(rule, condition)| {
@@ -160,7 +162,8 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<CompiledCondition, ConditionRefusal> {
-    // This is the maximum number of steps for parsing; the actual number is only known afterwards.
+    // This is the maximum number of steps for parsing; the actual number is known only after
+    // parsing.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let max_steps = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(max_steps)?;
@@ -175,7 +178,8 @@ fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Res
     Ok(CompiledCondition { expression, invalid: cost.invalid })
 }
 
-/// The maximum number of calls or indices that follow a call, counting text and comments as code.
+/// The maximum number of calls or indices that follow a call; calls in strings and comments are
+/// counted too.
 fn chained(condition: &str) -> usize {
     let after = condition.split(')').skip(1).map(str::trim_start);
     after.filter(|rest| rest.starts_with(['.', '[', '/'])).count()
@@ -208,9 +212,9 @@ fn first_line(text: &str) -> String {
 }
 
 impl Attempt<'_> {
-    /// The facts as conditions see them.
+    /// The facts about the sign-up as conditions see them.
     pub fn facts(&self) -> Facts {
-        // The bounds of `cost` assume texts of these lengths.
+        // The bounds computed in `cost` assume texts of at most these lengths.
         let text = |value: Option<&str>| value.filter(|text| text.len() <= MAX_TEXT).unwrap_or_default().to_owned();
         let name = |value: Option<&str>| text(value.filter(|name| name.len() <= MAX_NAME));
         Facts {

@@ -1,4 +1,4 @@
-//! Risk scores of a user, set by the app's own checks; the service does not compute them.
+//! Risk scores of a user, which the app computes; the service only stores them.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ pub struct RiskScores {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SignUpRisk {
-    /// How likely it is that the user is a bot.
+    /// The likelihood that the user is a bot.
     pub bot: Score,
-    /// How likely it is that the user abuses free trials.
+    /// The likelihood that the user abuses free trials.
     pub free_trial_abuse: Score,
 }
 
@@ -29,7 +29,7 @@ pub struct SignUpRisk {
 pub struct Score(u8);
 
 impl Score {
-    /// The score, from 0 to 100.
+    /// The score as a number, from 0 to 100.
     pub fn value(self) -> u8 {
         self.0
     }

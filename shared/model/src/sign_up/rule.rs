@@ -1,9 +1,9 @@
-//! Rules for sign-ups (`auth.signUpRules`): conditions in the Common Expression Language, and what
-//! happens if they are true ([`evaluate`](crate::sign_up::verdict::evaluate)).
+//! Rules for sign-ups (`auth.signUpRules`), each with a condition in the Common Expression Language
+//! and an action for sign-ups that meet it ([`evaluate`](crate::sign_up::verdict::evaluate)).
 //!
 //! | variable | type | value |
 //! |---|---|---|
-//! | `email` | string | the address of the sign-up, in lower case; empty if none |
+//! | `email` | string | the address of the sign-up, in lower case; empty without an address |
 //! | `emailDomain` | string | the part of `email` after the `@`; empty without an address |
 //! | `authMethod` | string | `password`, `otp`, `oauth` or `passkey` |
 //! | `oauthProvider` | string | the provider's id if `authMethod` is `oauth`; otherwise empty |
@@ -11,8 +11,8 @@
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores set by a server, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes show up then and not at a sign-up. The rules of a project share one budget of work and
-//! memory (`budget`).
+//! mistakes show up then instead of during a sign-up. The rules of a project share one budget of
+//! work and memory (`budget`).
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -21,11 +21,11 @@ use utoipa::ToSchema;
 use crate::email::Email;
 use crate::sign_up::risk::SignUpRisk;
 
-/// The maximum number of rules in a project: requests read all of them, and a sign-up may evaluate
+/// The maximum number of rules in a project. Requests read all rules, and a sign-up may evaluate
 /// all of them.
 pub const MAX_RULES: usize = 50;
 
-/// A rule of a project.
+/// A sign-up rule of a project.
 #[wire::optional]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -38,8 +38,8 @@ pub struct SignUpRule {
     /// A name for administrators, one line of at most 256 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// Rules with a higher priority are evaluated first; rules with equal priorities, in the order
-    /// of their ids.
+    /// Rules with a higher priority are evaluated first; rules with the same priority are evaluated
+    /// in the order of their ids.
     #[deserr(default)]
     pub priority: u32,
     /// The condition in the Common Expression Language, at most 2048 bytes.
@@ -67,9 +67,9 @@ pub struct RuleAction {
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
 pub enum ActionType {
-    /// The user signs up; no later rule is evaluated.
+    /// The user signs up, and no later rule is evaluated.
     Allow,
-    /// The sign-up is rejected; no later rule is evaluated.
+    /// The sign-up is rejected, and no later rule is evaluated.
     Reject,
     /// The user is restricted, as if by an administrator, unless a later rule or the default action
     /// rejects the sign-up.
@@ -78,7 +78,7 @@ pub enum ActionType {
     Log,
 }
 
-/// What happens if no rule allows or rejects the sign-up.
+/// What happens if none of the rules allows or rejects the sign-up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
@@ -99,8 +99,8 @@ pub enum AuthMethod<'a> {
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
-    /// The user signs up with a passkey. No operation offers that, but administrators can test the
-    /// rules with it.
+    /// The user signs up with a passkey. No operation offers sign-ups with a passkey, but
+    /// administrators can test the rules with this method.
     Passkey,
 }
 
@@ -115,7 +115,7 @@ impl<'a> AuthMethod<'a> {
         }
     }
 
-    /// The id of the provider; empty for other methods.
+    /// The id of the provider; empty for all other methods.
     pub fn provider(self) -> &'a str {
         match self {
             Self::OAuth(provider) => provider,
@@ -124,7 +124,7 @@ impl<'a> AuthMethod<'a> {
     }
 }
 
-/// The facts about a sign-up, for use in conditions.
+/// The facts about a sign-up that conditions use.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     /// The address of the sign-up, if any.
@@ -133,7 +133,7 @@ pub struct Attempt<'a> {
     pub method: AuthMethod<'a>,
     /// The country of the request, if known.
     pub country_code: Option<&'a str>,
-    /// The scores that a server has set.
+    /// The risk scores that a server has set.
     pub risk: SignUpRisk,
 }
 

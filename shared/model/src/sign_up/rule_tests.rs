@@ -54,7 +54,7 @@ fn a_condition_sees_the_facts_of_the_sign_up() {
     }
 }
 
-/// The decision about Ada's sign-up, whether she is admitted, and the rule that restricts her.
+/// The decision about Ada's sign-up, whether Ada is admitted, and the rule that restricts her.
 fn decided(rules: &[SignUpRule]) -> (String, bool, Option<&str>) {
     let email = Email::parse("ada@example.com").expect("an address");
     let ada = Attempt { email: Some(&email), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
@@ -182,10 +182,10 @@ fn conditions() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// One parser is generated from the language's grammar, the other is written by hand. For a
-    /// condition accepted by the generated parser, both give the same result. For one that it
-    /// rejects, the hand-written parser gives no value either, unless the condition has alternating
-    /// unary operators (`-!!0`).
+    /// One parser is generated from the grammar of the language, and the other is written by hand.
+    /// If the generated parser accepts a condition, both parsers produce the same result. If the
+    /// generated parser rejects a condition, the hand-written parser does not produce a value
+    /// either, unless the condition contains alternating unary operators (`-!!0`).
     #[test]
     fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();

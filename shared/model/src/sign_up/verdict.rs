@@ -3,42 +3,42 @@
 use crate::sign_up::program::{Program, Status, in_order};
 use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
 
-/// The source of the decision about a sign-up.
+/// What decided about a sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision<'a> {
     /// A rule with the action `allow` decided.
     Allow(&'a SignUpRule),
     /// A rule with the action `reject` decided.
     Reject(&'a SignUpRule),
-    /// No rule decided, so the project's default action applies.
+    /// None of the rules decided, so the project's default action applies.
     Default(DefaultAction),
 }
 
 /// The outcome of a project's rules for a sign-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict<'a> {
-    /// The rules considered, in order of evaluation, up to the one that decided.
+    /// The evaluated rules in order, up to the rule that decided.
     pub evaluations: Vec<(&'a SignUpRule, Status)>,
-    /// The decision, with the rule that made it unless the default action applies.
+    /// The decision, and the rule that made it unless the default action applied.
     pub decision: Decision<'a>,
-    /// The first rule that restricts the user. It has no effect if the sign-up is rejected.
+    /// The first rule that restricts the user. The rule has no effect if the sign-up is rejected.
     pub restricted_by: Option<&'a SignUpRule>,
 }
 
 /// A sign-up rule of the project, or the default action, rejected the sign-up. Only administrators
-/// can see which one.
+/// can see whether a rule or the default action rejected the sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Refusal;
 
 /// Evaluates rules in this thread. If requests of other projects would have to wait for this
-/// thread, use [`Program::run`] in another thread, and then [`judge`].
+/// thread, call [`Program::run`] in another thread, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }
 
-/// Decides based on the results of the rules, in order of evaluation. The first matching `allow` or
-/// `reject` decides; `restrict` and `log` do not end the evaluation.
+/// Makes the decision, based on the results of the rules in the order of evaluation. The first rule
+/// that matches with `allow` or `reject` decides; `restrict` and `log` do not end the evaluation.
 pub fn judge(rules: &[SignUpRule], default: DefaultAction, statuses: Vec<Status>) -> Verdict<'_> {
     let mut verdict = Verdict { evaluations: Vec::new(), decision: Decision::Default(default), restricted_by: None };
     for (rule, status) in in_order(rules).into_iter().zip(statuses) {
@@ -61,7 +61,7 @@ pub fn judge(rules: &[SignUpRule], default: DefaultAction, statuses: Vec<Status>
 }
 
 impl Verdict<'_> {
-    /// Whether the sign-up is admitted, with or without a restriction.
+    /// Whether the sign-up is admitted, possibly with a restriction.
     pub fn admits(&self) -> bool {
         matches!(self.decision, Decision::Allow(_) | Decision::Default(DefaultAction::Allow))
     }

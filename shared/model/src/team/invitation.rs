@@ -1,8 +1,8 @@
-//! Invitations to teams. A user may accept an invitation sent to one of the user's verified
-//! addresses: with its code or, if the address is confirmed
+//! Invitations to teams. A user may accept an invitation that was sent to one of the user's
+//! verified addresses, either with the invitation's code or, if the address is confirmed
 //! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
-//! invitations. Someone who adds a stranger's address to an account, and gets the stranger to click
-//! a link, must not see or use invitations to that address.
+//! invitations. An attacker can add a stranger's address to an account and trick the stranger into
+//! opening a link. Even then, the attacker must not see or use invitations to that address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -25,20 +25,22 @@ pub struct Invitation {
     pub id: InvitationId,
     /// The team to join.
     pub team_id: TeamId,
-    /// When the team was created; absent in invitations from versions that did not store it.
+    /// When the team was created; absent in invitations from earlier versions that did not store
+    /// this time.
     pub team_created_at: Option<Timestamp>,
     /// The invited address.
     pub email: Email,
     /// When the invitation expires.
     pub expires_at: Timestamp,
     /// The member who sent the invitation with client access. The invitation is valid only while
-    /// this user is a member of the team, so that removed members cannot come back with their own
+    /// this user is a member of the team, so that removed members cannot return with their own
     /// invitations. Absent if a server or an administrator sent the invitation, and in invitations
-    /// from versions that did not store the sender.
+    /// from earlier versions that did not store the sender.
     pub invited_by: Option<UserId>,
-    /// The `owner_epoch` of that member when the invitation was sent. The invitation is valid only
-    /// in this epoch, because an intruder may have sent it in an earlier one. 0 without a member,
-    /// and in invitations from versions that did not store it.
+    /// The `owner_epoch` of the inviting member when the invitation was sent. The invitation is
+    /// valid only in this epoch, because an intruder may have sent it in an earlier epoch. The
+    /// value is 0 if there is no such member, and in invitations from earlier versions that did not
+    /// store the epoch.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest of the code's nonce, which is the key of the stored code.
@@ -51,7 +53,7 @@ pub struct Invitation {
 /// How a user accepts an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptanceWay {
-    /// With the emailed code, which only the recipient knows.
+    /// With the emailed code, which only the recipient of the email knows.
     Code,
     /// From the list of the user's invitations.
     List,
@@ -62,14 +64,14 @@ pub enum AcceptanceWay {
 pub enum AcceptanceRefusal {
     /// The user is restricted.
     Restricted(RestrictedReason),
-    /// The invitation was not sent to any of the user's verified or, without its code, confirmed
-    /// addresses.
+    /// The invitation was not sent to a verified address of the user or, for an acceptance without
+    /// the code, to a confirmed address.
     OtherAddress,
 }
 
 impl Invitation {
-    /// Returns the invitation if its code is valid; `attempts` is the caller's number of attempts
-    /// at the code, including the current one.
+    /// Returns the invitation if its code is valid; `attempts` is the number of the caller's
+    /// attempts at the code, including the current one.
     pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let invitation = invitation.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)
@@ -80,7 +82,7 @@ impl Invitation {
         now < self.expires_at && !self.used
     }
 
-    /// Checks whether this user, with this restriction, may accept the invitation.
+    /// Checks whether this user, under this restriction, may accept the invitation.
     pub fn may_be_accepted_by(
         &self,
         user: &User,

@@ -34,21 +34,21 @@ pub const NAMELESS: &str = "Personal team";
 pub struct Team {
     /// The id of the team.
     pub id: TeamId,
-    /// The name: one line of at most 256 characters, possibly empty.
+    /// The name: one line of at most 256 characters, which may be empty.
     pub display_name: String,
     /// When the team was created.
     pub created_at: Timestamp,
-    /// The user who created the team with client access; the team counts against this user's quota.
+    /// The user who created the team with client access, and against whose quota the team counts.
     /// Absent if a server or a project setting created the team.
     pub founder: Option<UserId>,
     /// The picture.
     pub profile_image_url: Option<String>,
     /// The digest of the picture, if this service stores it.
     pub uploaded_image: Option<Digest>,
-    /// Metadata that members' clients read and write.
+    /// Metadata that the clients of members read and write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_metadata: Option<Metadata>,
-    /// Metadata that members' clients read and servers write.
+    /// Metadata that the clients of members read and servers write.
     #[serde(default, with = "crate::text::json", skip_serializing_if = "Option::is_none")]
     pub client_read_only_metadata: Option<Metadata>,
     /// Metadata that only servers read and write.
@@ -57,22 +57,22 @@ pub struct Team {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
-    /// The state of the notices to members who may manage the keys.
+    /// The state of the notices to members who can manage the team's API keys.
     #[serde(default, skip_serializing_if = "Notices::is_none")]
     pub notices: Notices,
 }
 
-/// A member of a team, without the permissions.
+/// A member of a team, without the member's permissions.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// When the user joined.
     pub joined_at: Timestamp,
-    /// The name in this team; absent if the user's own name is used.
+    /// The member's name in this team; absent if the user's own name is used.
     pub display_name: Option<String>,
-    /// The picture in this team; absent if the user's own picture is used.
+    /// The member's picture in this team; absent if the user's own picture is used.
     pub profile_image_url: Option<String>,
-    /// The digest of that picture, if this service stores it.
+    /// The digest of the member's picture, if this service stores it.
     pub uploaded_image: Option<Digest>,
 }
 
@@ -109,7 +109,7 @@ impl Team {
     }
 }
 
-/// The name of a team: one line of at most 256 characters, possibly empty.
+/// The name of a team: one line of at most 256 characters, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, max_length = 256)]
 pub struct TeamName(pub String);
@@ -121,19 +121,19 @@ wire::deserr_from!(TeamName, String, |text| line::check(&text, line::OPTIONAL_NA
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewTeam {
-    /// The name, one line of at most 256 characters; may be empty.
+    /// The name: one line of at most 256 characters, which may be empty.
     pub display_name: TeamName,
-    /// The first member, as a user id or `me`. Default: a client's own user, or no member for a
-    /// server. The first member gets the permissions of team creators in the project. Clients can
-    /// only create teams for their own user.
+    /// The first member: a user id or `me`. Default: the client's user, or no member for a server.
+    /// The first member gets the permissions that the project grants to team creators. Clients can
+    /// create teams only for their own user.
     pub creator_user_id: Option<UserRef>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
     pub profile_image_url: Change<ProfileImage>,
-    /// Metadata that members' clients read and write: any JSON value of at most 32 KiB.
+    /// Metadata that the clients of members read and write: any JSON value of at most 32 KiB.
     pub client_metadata: Change<Metadata>,
-    /// Requires server access. Metadata that members' clients read and servers write: any JSON
-    /// value of at most 32 KiB.
+    /// Requires server access. Metadata that the clients of members read and servers write: any
+    /// JSON value of at most 32 KiB.
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
     /// 32 KiB.
@@ -145,23 +145,23 @@ pub struct NewTeam {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamPatch {
-    /// The name, one line of at most 256 characters; may be empty.
+    /// The name: one line of at most 256 characters, which may be empty.
     pub display_name: Option<TeamName>,
-    /// The picture, in the same form as for a new team; `null` removes it.
+    /// The picture, in the same form as for a new team; `null` removes the picture.
     pub profile_image_url: Change<ProfileImage>,
-    /// Metadata that members' clients read and write: any JSON value of at most 32 KiB, replaced as
-    /// a whole.
+    /// Metadata that the clients of members read and write: any JSON value of at most 32 KiB, which
+    /// replaces the existing value.
     pub client_metadata: Change<Metadata>,
-    /// Requires server access. Metadata that members' clients read and servers write: any JSON
-    /// value of at most 32 KiB, replaced as a whole.
+    /// Requires server access. Metadata that the clients of members read and servers write: any
+    /// JSON value of at most 32 KiB, which replaces the existing value.
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
-    /// 32 KiB, replaced as a whole.
+    /// 32 KiB, which replaces the existing value.
     pub server_metadata: Change<Metadata>,
 }
 
 impl NewTeam {
-    /// A change that sets all fields except the creator.
+    /// A change that sets all fields of a new team except the creator.
     pub fn into_patch(self) -> TeamPatch {
         TeamPatch {
             display_name: Some(self.display_name),
@@ -200,12 +200,12 @@ impl TeamPatch {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilePatch {
-    /// The name in the team, one line of at most 256 characters without hidden characters or
-    /// direction controls; `null` or blank for the user's own name.
+    /// The name in the team: one line of at most 256 characters without hidden characters or
+    /// direction controls. `null` or a blank name means the user's own name.
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
-    /// most 100 KiB. `null` for the user's own picture.
+    /// most 100 KiB. `null` means the user's own picture.
     pub profile_image_url: Change<ProfileImage>,
 }
 
@@ -220,7 +220,7 @@ pub struct TeamPermission {
     pub team_id: TeamId,
 }
 
-/// A permission that a user holds in the whole project.
+/// A permission that a user holds in the entire project.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ProjectPermission {
     /// The permission.
@@ -229,12 +229,14 @@ pub struct ProjectPermission {
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as in lists; if `recursive`, including contained permissions.
+/// The permissions of a member in a list; if `recursive`, including the permissions that they
+/// contain.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }
 
-/// Whether a member's grants include a system permission; `None` for a user who is not a member.
+/// Whether the grants of a member include a system permission; `None` for a user who is not a
+/// member.
 pub fn may(rbac: &Rbac, grants: Option<&BTreeSet<Grant>>, system: System) -> bool {
     grants.is_some_and(|grants| rbac.allows(grants, system))
 }

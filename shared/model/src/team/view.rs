@@ -1,4 +1,4 @@
-//! A team in the forms for clients and servers.
+//! The forms of a team for clients and for servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ use crate::metadata::Metadata;
 use crate::team::Team;
 use crate::text::either::either;
 
-/// A team, as clients of its members read it.
+/// A team in responses to the clients of its members.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientTeam {
     /// The id.
@@ -18,18 +18,18 @@ pub struct ClientTeam {
     pub display_name: String,
     /// The picture.
     pub profile_image_url: Option<String>,
-    /// Metadata that members' clients read and write.
+    /// Metadata that the clients of members read and write.
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Option<Metadata>,
-    /// Metadata that members' clients read and servers write.
+    /// Metadata that the clients of members read and servers write.
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_read_only_metadata: Option<Metadata>,
 }
 
-/// A team, as servers and administrators read it.
+/// A team in responses to servers and administrators.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerTeam {
-    /// The fields that clients can read too.
+    /// The fields that clients can also read.
     #[serde(flatten)]
     pub client: ClientTeam,
     /// When the team was created, in milliseconds since the Unix epoch.
@@ -39,7 +39,7 @@ pub struct ServerTeam {
     pub server_metadata: Option<Metadata>,
 }
 
-/// A team in the form for the caller's access level.
+/// A team in the form for the access level of the caller.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum TeamView {

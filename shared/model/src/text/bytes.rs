@@ -23,7 +23,7 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // WebAuthn specifies base64url without padding, but some libraries add it.
+        // WebAuthn specifies base64url without padding, but some libraries add padding.
         URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map(Self).map_err(de::Error::custom)
     }
 }

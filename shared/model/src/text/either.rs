@@ -1,7 +1,7 @@
 //! Schemas of response bodies whose form depends on the caller.
 
-/// Uses `anyOf` rather than the derived `oneOf`: a body in one form may match the schema of the
-/// other, too, because it contains all fields of it.
+/// The schema uses `anyOf` instead of the derived `oneOf`. A body in one form may also match the
+/// schema of the other form, because the body contains all fields of that form.
 #[macro_export]
 macro_rules! either {
     ($view:ident, $client:ident, $server:ident, $description:literal) => {

@@ -1,10 +1,10 @@
-//! The form that searches use to compare texts about users and public content: neither case nor
-//! accents matter, so `nunez` finds Núñez.
+//! The form in which searches compare texts about users and public content. Case and accents are
+//! ignored, so `nunez` finds Núñez.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// The maximum number of words in a search. A request has room for thousands, and each word is
-/// compared with every text.
+/// The maximum number of words in a search. A request could contain thousands of words, each of
+/// which is compared with every text.
 pub const MAX_SEARCHED_WORDS: usize = 16;
 
 /// Letters without a decomposition, and the letters that people type instead.
@@ -23,12 +23,12 @@ const PLAIN: [(char, &str); 12] = [
     ('þ', "th"),
 ];
 
-/// The form used to compare texts: lower case, without the accents of Latin, Greek and Cyrillic
+/// The form for comparing texts: lower case, without the accents of Latin, Greek and Cyrillic
 /// letters, and with one space between words.
 pub fn folded(text: &str) -> String {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
     let mut plain = String::with_capacity(decomposed.len());
-    // Marks of other scripts are not accents: without them, words would differ in their vowels.
+    // Marks of other scripts are not accents: without the marks, words would have different vowels.
     for letter in decomposed.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')) {
         match PLAIN.iter().find(|(special, _)| *special == letter) {
             Some((_, usual)) => plain.push_str(usual),

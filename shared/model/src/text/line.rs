@@ -1,11 +1,11 @@
-//! Names for people to read: one line, without hidden characters and without characters that change
+//! Names that people read: one line, without hidden characters and without characters that change
 //! the direction of the surrounding text.
 //!
-//! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), a
-//! line or paragraph separator breaks it, and invisible characters make two different names look
-//! the same. Some invisible characters are part of correct spelling: Persian and the scripts of
-//! India use joiners, and emoji use joiners and selectors. They are permitted only where spelling
-//! requires them.
+//! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), and
+//! a line or paragraph separator breaks the sentence. Invisible characters make two different names
+//! look the same. Some invisible characters are part of correct spelling: Persian and the scripts
+//! of India use joiners, and emoji use both joiners and selectors. Such characters are permitted
+//! only where spelling requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,8 +22,8 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 const BLACK_FLAG: char = '\u{1f3f4}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether a character may occur in a name between `before` and `after`; `None` is the start or the
-/// end of the name.
+/// Whether a character may occur in a name between `before` and `after`; `None` stands for the
+/// start or the end of the name.
 fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     let (follows, precedes) = (|rule: fn(char) -> bool| before.is_some_and(rule), |rule: fn(char) -> bool| after.is_some_and(rule));
     match character {
@@ -35,10 +35,10 @@ fn fits(before: Option<char>, character: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether a character is a control character, a line or paragraph separator, an interlinear
-/// annotation, a direction mark, embedding, override or isolate (`Bidi_Control`), or invisible
-/// (`Default_Ignorable_Code_Point` of Unicode 16). [`fits`] judges joiners, selectors and tags
-/// itself.
+/// Whether a character must be removed. Such characters are control characters, line and paragraph
+/// separators, interlinear annotations, direction marks, embeddings, overrides and isolates
+/// (`Bidi_Control`), and invisible characters (`Default_Ignorable_Code_Point` of Unicode 16).
+/// Joiners, selectors and tags are decided by [`fits`].
 fn is_stray(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -81,7 +81,7 @@ fn is_emoji(character: char) -> bool {
     matches!(character, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Whether a character selects a variant of the preceding character.
+/// Whether a character selects a variant of the character before it.
 fn is_selector(character: char) -> bool {
     matches!(character, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
@@ -107,7 +107,7 @@ fn has_variants(character: char) -> bool {
         )
 }
 
-/// Whether a character forms a keycap emoji with a selector and the combining keycap after it.
+/// Whether a character forms a keycap emoji together with a selector and the combining keycap.
 fn is_key(character: char) -> bool {
     matches!(character, '0'..='9' | '#' | '*')
 }
@@ -117,7 +117,8 @@ fn is_tag(character: char) -> bool {
     matches!(character, '\u{e0020}'..='\u{e007f}')
 }
 
-/// The characters of a string, in order, and whether they are permitted in a name.
+/// The characters of a string, in order, each with a flag that indicates whether it is permitted in
+/// a name.
 fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     let (mut before, mut characters) = (None, text.chars().peekable());
     std::iter::from_fn(move || {
@@ -148,7 +149,7 @@ impl fmt::Display for LineRefusal {
 }
 
 /// Checks that a string is a valid name of a permitted length. If the minimum length is not 0, the
-/// name must not be blank either.
+/// name must not be blank.
 pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), LineRefusal> {
     let is_there = *chars.start() == 0 || !text.trim().is_empty();
     let is_line = is_there && chars.contains(&text.chars().count()) && text.chars().eq(fitting(text));
@@ -161,16 +162,16 @@ pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// An unchecked name or message, for example from another system, reduced to one line of at most
-/// this many characters, all of them permitted in a name.
+/// An unchecked name or message, for example from another system, reduced to a line of at most this
+/// many characters that are permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
-    // A joiner at the new end may belong to a character that was removed.
+    // A joiner that is now at the end may belong to a character that was removed.
     stripped(&short)
 }
 
 /// A string for a terminal: one line, with escapes for characters that are not permitted in a name.
-/// Terminals obey some of these characters, and hide others.
+/// Terminals interpret some of these characters and hide others.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (character, fits) in judged(text) {
@@ -183,9 +184,9 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// A name for use in an email, altered so that mail programs do not turn it into a link. A word
-/// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
-/// and after every dot, including East Asian ones, unless a space follows or the name ends.
+/// A name for use in an email, altered so that mail programs do not turn the name into a link. A
+/// word joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and
+/// `/`, and after every dot, including East Asian dots, unless a space follows or the name ends.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names stored by earlier versions may contain characters that `check` rejects.

@@ -1,5 +1,5 @@
-//! Rules for names; storing bytes, JSON and long texts; comparing texts in searches; the schemas of
-//! responses that have two forms.
+//! Rules for names; storage of bytes, JSON and long texts; comparison of texts in searches; and the
+//! schemas of responses with two forms.
 
 pub mod bytes;
 pub mod either;

@@ -1,4 +1,4 @@
-//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies make up most of an outbox entry,
+//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies are most of an outbox entry,
 //! markup shrinks to a quarter, and DynamoDB charges writes by size.
 
 use std::fmt;
@@ -8,7 +8,8 @@ use serde::ser::Serializer;
 
 /// The minimum size for compression, in bytes.
 const FROM: usize = 1024;
-/// The longest text to decompress, in bytes, so that an invalid size cannot exhaust memory.
+/// The maximum size of a decompressed text, in bytes, so that an invalid size cannot exhaust
+/// memory.
 const MAX: usize = 4 << 20;
 
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]

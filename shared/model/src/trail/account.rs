@@ -1,4 +1,4 @@
-//! The events and targets that a change to a user adds to the trail.
+//! The events and targets that the trail records for a change to a user.
 
 use crate::email::Email;
 use crate::notice::change::changes;

@@ -1,10 +1,11 @@
-//! The chain of a project's trail: links that record which entries exist, each bound to the one
-//! before it, so that nobody can remove or change an entry unnoticed.
+//! The chain of a project's trail: links record which entries exist, and each link is bound to the
+//! previous one, so that nobody can remove or change an entry unnoticed.
 //!
 //! A worker links entries after they are written, so requests do not wait for one another. A link
-//! covers entries of one day (UTC) in chronological order. Its digest covers its whole content,
-//! including the digest of the previous link, and the link is authenticated with a key that is not
-//! in the table. A project's head records the last link. Tampering is detected as follows:
+//! covers entries of one day (UTC) in chronological order. The link's digest covers its whole
+//! content, including the digest of the previous link. The link is authenticated with a key that is
+//! not stored in the table. A project's head records the last link. Tampering is detected as
+//! follows:
 //!
 //! | tampering | detected by |
 //! |---|---|
@@ -15,7 +16,7 @@
 //! | all links are removed | entries that are older than [`MAX_LAG`] have no link; the worker links them, but each of these links was made too late |
 //! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! A link expires with the last of its entries, and never before an earlier link. So the unexpired
+//! A link expires together with its last entry, and never before an earlier link. So the unexpired
 //! links are always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
@@ -26,35 +27,36 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// How far before the latest linked entry the worker still looks for new entries. Entries may be
-/// late by the duration of the longest request, plus the largest difference between the clocks of
-/// instances, plus the minute over which failed sign-ins and proofs and rejected sign-ups are
-/// counted.
+/// late by the sum of three times: the duration of the longest request, the largest difference
+/// between the clocks of instances, and the minute over which events are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
-/// How much later than its entries a link may be made: the table's stream keeps a change for a day,
-/// and the rest is for the work itself. A later link may mean that no worker ran for that long, but
-/// also that someone removed the links that used to cover its entries.
+/// The maximum time between an entry and its link: the table's stream keeps a change for a day, and
+/// the rest is for the work itself. A later link may mean that no worker ran for that long, or that
+/// someone removed the earlier links that covered the entries.
 pub const MAX_LAG: SignedDuration = SignedDuration::from_hours(26);
 /// The maximum number of entries in a link, which then takes about 13 KB.
 pub const MAX_ENTRIES: usize = 100;
 
-/// The record of an entry in a link.
+/// An entry as recorded in a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoveredEntry {
-    /// The entry's position in the chronological order of its day: its time and its id.
+    /// The position of the entry in the chronological order of its day: the entry's time and id.
     pub position: String,
     /// SHA-256 of the entry without the attributes that change when another event is counted, such
-    /// as count and expiry.
+    /// as the count and the expiry.
     pub digest: Digest,
-    /// How often the event had happened, for an entry that is counted per minute; otherwise absent.
+    /// How many times the event had happened, for an entry that counts events per minute; absent
+    /// for all other entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// When the entry expires, in seconds since the Unix epoch; 0 if someone removed its expiry.
+    /// When the entry expires, in seconds since the Unix epoch; 0 if someone has removed the
+    /// expiry.
     pub until: i64,
 }
 
 impl CoveredEntry {
-    /// Whether this is the entry recorded in `before`, but with a higher count. Only an entry's
-    /// count and expiry may ever change.
+    /// Whether this entry is the entry recorded in `before`, but with a higher count. Only the
+    /// count and the expiry of an entry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position
@@ -65,7 +67,7 @@ impl CoveredEntry {
         time_of(&self.position)
     }
 
-    /// Whether the entry is so old that it must have a link ([`MAX_LAG`]).
+    /// Whether the entry is so old that it must be in a link ([`MAX_LAG`]).
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.at().is_none_or(|at| after(at, MAX_LAG) < now)
     }
@@ -86,8 +88,8 @@ pub fn time_of(position: &str) -> Option<Timestamp> {
     Timestamp::from_millisecond(position.split('#').next()?.parse().ok()?).ok()
 }
 
-/// A link. New fields need a default that is not serialized, because the digest is computed from
-/// the JSON.
+/// A link. New fields need a default value that is not serialized, because the digest is computed
+/// from the JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// The number of the link; 1 for the first link of a project.
@@ -96,21 +98,21 @@ pub struct Link {
     pub day: Date,
     /// The entries, in chronological order.
     pub entries: Vec<CoveredEntry>,
-    /// The latest position covered by any link up to this one.
+    /// The latest position covered by any link up to this link.
     pub watermark: String,
     /// When the link was made.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub linked_at: Timestamp,
-    /// When the link expires, in seconds since the Unix epoch; not before its last entry or the
-    /// previous link.
+    /// When the link expires, in seconds since the Unix epoch. A link does not expire before its
+    /// last entry or the previous link.
     pub expires_at: i64,
-    /// The digest of the previous link; for the first link, the digest of the project's id.
+    /// The digest of the previous link; in the first link, the digest of the project's id.
     pub previous: Digest,
-    /// When the previous link expires, in seconds since the Unix epoch; 0 for the first link.
+    /// When the previous link expires, in seconds since the Unix epoch; 0 in the first link.
     pub previous_expires_at: i64,
 }
 
-/// The last link of a project, and how far the chain reaches.
+/// The last link of a project, and the latest position that the chain covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The number of the last link.
@@ -123,14 +125,14 @@ pub struct Head {
     pub expires_at: i64,
 }
 
-/// The previous digest in the first link of a project.
+/// The digest that the first link of a project contains in place of a previous link's digest.
 pub fn beginning(project: &ProjectId) -> Digest {
     Digest::of(project.as_str())
 }
 
 impl Link {
-    /// The link after `head`, or the first link of the project without a head. Covers these entries
-    /// of a day, which must be in chronological order.
+    /// The link after `head`, or the first link of the project if there is no head. The link covers
+    /// these entries of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<CoveredEntry>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());
@@ -147,19 +149,19 @@ impl Link {
         }
     }
 
-    /// Whether the link was made too late for any of its entries that have not expired
+    /// Whether the link was made too late for at least one of its entries that have not expired
     /// ([`MAX_LAG`]).
     pub fn is_late(&self, now: Timestamp) -> bool {
         self.entries.iter().any(|entry| !entry.has_expired(now) && entry.is_overdue(self.linked_at))
     }
 
-    /// The digest that the next link and the head contain.
+    /// The digest of this link, which the next link and the head contain.
     pub fn digest(&self) -> Digest {
-        // Every field of a link can be serialized as JSON.
+        // All fields of a link can be serialized as JSON.
         Digest::from_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The text for computing the MAC of the link.
+    /// The text of which the link's MAC is computed.
     pub fn text(&self, project: &ProjectId) -> String {
         format!("link {project} {}", self.digest())
     }
@@ -171,7 +173,7 @@ impl Head {
         Self { number: link.number, digest: link.digest(), watermark: link.watermark.clone(), expires_at: link.expires_at }
     }
 
-    /// The text for computing the MAC of the head.
+    /// The text of which the head's MAC is computed.
     pub fn text(&self, project: &ProjectId) -> String {
         let Self { number, digest, watermark, expires_at } = self;
         format!("head {project} {number} {digest} {watermark} {expires_at}")

@@ -1,5 +1,5 @@
 //! Entries that count events within a minute: failed sign-ins and proofs, and rejected sign-ups.
-//! Their time is the start of the minute.
+//! The time of such an entry is the start of the minute.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -14,7 +14,7 @@ pub fn minute(time: Timestamp) -> Timestamp {
 }
 
 impl Entry {
-    /// Whether the entry belongs to a project created at this time, rather than to a deleted one
+    /// Whether the entry belongs to a project created at this time, and not to a deleted project
     /// with the same id. The minute of a counted entry may have begun before the project.
     pub fn is_since(&self, creation: Timestamp) -> bool {
         let is_counted = |event: &Event| matches!(event, Event::SignInFailed | Event::ProofFailed | Event::SignUpRejected);

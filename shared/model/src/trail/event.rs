@@ -1,11 +1,11 @@
-//! What happened to an account, as the trail records it.
+//! The events in an account that the trail records.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::email::notice::Kind;
 
-/// What happened to an account.
+/// An event in an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
@@ -18,10 +18,10 @@ pub enum Event {
     /// A sign-in completed.
     #[deserr(rename = "sign-in")]
     SignIn,
-    /// The first factor of a sign-in was correct, and the second was requested.
+    /// The first factor of a sign-in was correct, and the second factor was requested.
     #[deserr(rename = "second-factor-asked")]
     SecondFactorAsked,
-    /// After the second factor, the device was remembered.
+    /// The device was remembered after the second factor.
     #[deserr(rename = "device-remembered")]
     DeviceRemembered,
     /// A remembered device stood in for the second factor.
@@ -33,7 +33,7 @@ pub enum Event {
     /// The password, code or passkey response at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
-    /// A session in the user's name was created for someone else to use.
+    /// A session was created for someone else to use in the user's name.
     #[deserr(rename = "impersonation")]
     Impersonation,
     /// A signed-in user proved their presence again.
@@ -42,13 +42,13 @@ pub enum Event {
     /// A signed-in user gave a wrong password, code or passkey response.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
-    /// The user signed out: the current session was ended.
+    /// The user signed out, which ended the current session.
     #[deserr(rename = "sign-out")]
     SignOut,
-    /// Sessions of the user were ended: one, all, or all except the current one.
+    /// Sessions of the user were ended: one session, all sessions, or all except the current one.
     #[deserr(rename = "sessions-ended")]
     SessionsEnded,
-    /// A password was set for an account that had none.
+    /// A password was set for an account without one.
     #[deserr(rename = "password-set")]
     PasswordSet,
     /// The password was changed.
@@ -93,7 +93,7 @@ pub enum Event {
     /// A recovery code was used.
     #[deserr(rename = "recovery-code-used")]
     RecoveryCodeUsed,
-    /// A provider account was linked, or the user can now sign in with a linked one.
+    /// A provider account was linked, or the user can now sign in with a linked account.
     #[deserr(rename = "provider-linked")]
     ProviderLinked,
     /// A provider account was unlinked, or the user can no longer sign in with it.
@@ -114,10 +114,10 @@ pub enum Event {
     /// An API key of the user was found in public, and revoked.
     #[deserr(rename = "api-key-exposed")]
     ApiKeyExposed,
-    /// The user let an OAuth client sign in.
+    /// The user allowed an OAuth client to sign the user in.
     #[deserr(rename = "grant-given")]
     GrantGiven,
-    /// What the user had granted to an OAuth client was ended.
+    /// A grant of the user to an OAuth client was ended.
     #[deserr(rename = "grant-ended")]
     GrantEnded,
     /// A refresh token of an OAuth client was used again after it had been replaced.

@@ -1,9 +1,10 @@
 //! The audit trail: what happened to a project and its accounts, who caused it, and from where.
-//! Entries expire. They never change, except for the count and the expiry of events that are
+//! Entries expire. Entries never change, except for the count and the expiry of events that are
 //! counted per minute: failed sign-ins and proofs, and rejected sign-ups.
 //!
-//! An entry contains names and ids: of the operation, the caller, the targets, and the fields sent.
-//! It never contains the value of a field, which may be a secret.
+//! An entry contains names and ids: those of the operation, the caller and the targets, and the
+//! names of the fields sent. An entry never contains the value of a field, because the value may be
+//! secret.
 
 pub mod account;
 pub mod chain;
@@ -32,11 +33,11 @@ use crate::sign_up::rule::ActionType;
 pub use crate::trail::event::Event;
 pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 
-/// The maximum number of field names in an entry; the rest are dropped.
+/// The maximum number of field names in an entry; additional names are dropped.
 pub const MAX_FIELDS: usize = 50;
-/// The longest field name, in bytes; longer names are dropped.
+/// The maximum length of a field name, in bytes; longer names are dropped.
 pub const MAX_FIELD: usize = 128;
-/// The maximum depth of named settings; deeper ones count as values.
+/// The maximum depth of settings that are named; deeper settings count as values.
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
@@ -47,32 +48,33 @@ pub struct Entry {
     pub id: TrailEntryId,
     /// When the event happened; for events counted per minute, when that minute began.
     pub at: Timestamp,
-    /// The operation's name, as in the OpenAPI document; for work by the system, a special name,
-    /// such as `gateway-key-add`.
+    /// The operation's name, as in the OpenAPI document; a special name, such as `gateway-key-add`,
+    /// for work by the system.
     pub operation: String,
-    /// The effects on the account, in the order of [`Event`]. Empty if the operation's name says
-    /// enough.
+    /// The effects on the account, in the order of [`Event`]. Empty if the name of the operation
+    /// says enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub method: Vec<Amr>,
-    /// The access level of the caller; absent for operations that require none, and for the system.
+    /// The access level of the caller; absent for operations that do not require access, and for
+    /// the system.
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user of the affected account, if there is one.
+    /// The user of the affected account; absent if the event does not affect an account.
     pub user_id: Option<UserId>,
-    /// Other targets: first those in the path, in its order, such as a team and then a permission
-    /// in it.
+    /// Other targets: first the targets in the path, in their order there, such as a team and then
+    /// a permission in the team.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
-    /// The names of the fields in the request; settings are dotted paths, such as
+    /// The names of the fields in the request; settings are named by dotted paths, such as
     /// `auth.sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Where the request came from; absent for work by the system, and for rejected sign-ups, since
-    /// an entry may count several.
+    /// Where the request came from. Absent for work by the system, and for rejected sign-ups,
+    /// because an entry may count several sign-ups.
     pub place: Option<Place>,
     /// How the change affects the project's totals.
     #[serde(default, skip_serializing_if = "Tally::is_empty")]
@@ -113,7 +115,7 @@ impl From<Level> for Access {
 pub enum Actor {
     /// An unknown caller.
     Anonymous,
-    /// A user of the project in a session; for a sign-in, in the session it started.
+    /// A user of the project in a session; for a sign-in, in the session that the sign-in started.
     User {
         /// The user.
         user_id: UserId,
@@ -122,12 +124,12 @@ pub enum Actor {
     },
     /// The holder of a secret key of the project.
     Key {
-        /// The set that the key belongs to.
+        /// The key set of the key.
         key_set_id: KeySetId,
         /// The kind of key.
         kind: KeyKind,
     },
-    /// A member of the team that owns the project, as a user of the internal project.
+    /// A member of the team that owns the project; the member is a user of the internal project.
     Operator {
         /// The user of the internal project.
         user_id: UserId,
@@ -136,8 +138,8 @@ pub enum Actor {
     System,
 }
 
-/// The names of the fields in a body, with settings as dotted paths, and without values. Keys of
-/// other objects count as values, since the sender chooses them.
+/// The names of the fields in a body, without their values; settings are named by dotted paths. The
+/// keys of all other objects count as values, because the sender chooses them.
 pub fn fields(body: &Value) -> Vec<String> {
     let mut names = Vec::new();
     if let Value::Object(fields) = body {

@@ -5,10 +5,10 @@ use utoipa::ToSchema;
 
 use crate::document::DocumentKind;
 
-/// The longest target id, in characters; longer ids are truncated.
+/// The maximum length of a target id, in characters; longer ids are truncated.
 pub const MAX_TARGET_ID: usize = 256;
 
-/// What an operation affects, other than an account.
+/// A target of an operation, other than an account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Target {
     /// The kind of target.
@@ -28,7 +28,7 @@ pub enum TargetKind {
     Team,
     /// An invitation to a team.
     Invitation,
-    /// A definition of a permission, or a grant.
+    /// A permission's definition, or a grant of a permission.
     Permission,
     /// A session.
     Session,
@@ -68,7 +68,7 @@ pub enum TargetKind {
     WebhookDelivery,
     /// An OAuth client.
     OauthClient,
-    /// What a user has granted to an OAuth client.
+    /// A grant of a user to an OAuth client.
     OauthGrant,
 }
 

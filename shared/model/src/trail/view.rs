@@ -1,5 +1,5 @@
-//! The trail in the forms for administrators and users. Users see what happened to their account,
-//! but not which administrator caused it or from where.
+//! The forms of the trail for administrators and for users. Users see what happened to their
+//! account, but not which administrator caused it, or from where.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,21 +22,21 @@ pub struct AuditEntry {
     /// The name of the operation.
     #[schema(example = "auth-password-sign-in")]
     pub operation: String,
-    /// What happened to the account; empty if the operation's name says enough.
+    /// What happened to the account; empty if the name of the operation says enough.
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
-    /// The access level of the request; `null` if the operation requires none, and for work by the
-    /// system.
+    /// The access level of the request; `null` if the operation does not require access, and for
+    /// work by the system.
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The affected account's user; `null` if there is none.
+    /// The user of the affected account; `null` if the event does not affect an account.
     pub user_id: Option<UserId>,
-    /// Other targets: first those in the path, in its order, such as a team and then a permission
-    /// in it.
+    /// Other targets: first the targets in the path, in their order there, such as a team and then
+    /// a permission in the team.
     pub targets: Vec<Target>,
-    /// The names of the fields in the request, never their values.
+    /// The names of the fields in the request, without their values.
     pub fields: Vec<String>,
     /// Where the request came from; `null` for work by the system and for rejected sign-ups.
     pub place: Option<Place>,
@@ -52,7 +52,7 @@ impl From<Entry> for AuditEntry {
     }
 }
 
-/// Something that happened to a user's account.
+/// An event in a user's account.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Activity {
     /// The id of the entry.
@@ -61,7 +61,7 @@ pub struct Activity {
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened to the account; empty for changes that have no event.
+    /// What happened to the account; empty for changes without an event.
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
@@ -73,7 +73,7 @@ pub struct Activity {
     pub count: u32,
 }
 
-/// Who did something to an account, as shown to the account's user.
+/// Who acted on an account, as shown to the account's user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -91,8 +91,8 @@ impl Role {
     fn of(entry: &Entry, user: UserId) -> Self {
         match (entry.actor, entry.access) {
             (Actor::User { user_id, .. }, access) if user_id == user => match access {
-                // A request with a server key counts as made by the server, even with a user's
-                // token.
+                // A request with a server key counts as made by the server, even if it also
+                // contains a user's token.
                 Some(Access::Server) => Self::Server,
                 Some(Access::Admin) => Self::Administrator,
                 _ => Self::You,
@@ -105,7 +105,7 @@ impl Role {
 }
 
 impl Activity {
-    /// An entry about `user`, as that user may read it.
+    /// An entry about `user`, in the form for that user.
     pub fn of(entry: Entry, user: UserId) -> Self {
         let actor = Role::of(&entry, user);
         let Entry { id, at, events, method, place, count, .. } = entry;

@@ -1,9 +1,10 @@
 //! Contact channels: the effects of adding, changing and removing them.
 //!
 //! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most one
-//! primary channel. Removing a channel never makes another one primary, and never enables another
-//! one for signing in: that is the user's choice. So a user may have no primary channel and no
-//! channel to sign in with, for example after signing up with a provider that reports no address.
+//! primary channel. Removing a channel does not make another channel primary, and does not enable
+//! another channel for signing in: these decisions are up to the user. So a user may have neither a
+//! primary channel nor a channel to sign in with, for example after signing up with a provider that
+//! does not report an address.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -23,7 +24,7 @@ pub struct NewChannel {
     pub used_for_auth: bool,
     /// Whether the address is verified.
     pub is_verified: bool,
-    /// Whether the address becomes the primary one.
+    /// Whether the address becomes the primary address.
     pub is_primary: bool,
 }
 
@@ -37,28 +38,28 @@ pub struct ChannelPatch {
     pub used_for_auth: Option<bool>,
     /// Whether the address is verified.
     pub is_verified: Option<bool>,
-    /// Whether the address is the primary one.
+    /// Whether the address is the primary address.
     pub is_primary: Option<bool>,
 }
 
-/// Why a change is refused; the user is then unchanged.
+/// Why a change is refused; if so, the user is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The user does not have this channel.
     #[error("the user does not have this channel")]
     NotFound,
-    /// Another channel has this value.
+    /// Another channel already has this value.
     #[error("the user already has a channel with this value")]
     Duplicate,
-    /// The user has [`MAX_CHANNELS`] channels.
+    /// The user already has [`MAX_CHANNELS`] channels.
     #[error("the user has reached the maximum of {MAX_CHANNELS} channels")]
     TooMany,
-    /// The user would have no way left to sign in.
+    /// The user would no longer have any way to sign in.
     #[error("the user would have no way to sign in")]
     LastWay,
 }
 
-/// The kind of address of a channel.
+/// The kind of address in a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
@@ -67,7 +68,7 @@ pub enum ChannelType {
     Email,
 }
 
-/// A channel, as API callers read it.
+/// A channel in responses.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ContactChannel {
     /// The user.
@@ -78,9 +79,9 @@ pub struct ContactChannel {
     pub value: Email,
     /// The kind of address.
     pub r#type: ChannelType,
-    /// Whether the address signs the user in, with a password, a code or a link. Only one user of a
-    /// project can sign in with an address. If a client enables this, it takes effect once the
-    /// address is verified.
+    /// Whether the user can sign in with the address, using a password, a code or a link. Only one
+    /// user of a project can sign in with an address. If a client sets the field to `true`, the
+    /// change takes effect once the address is verified.
     pub used_for_auth: bool,
     /// Whether the address is verified.
     pub is_verified: bool,
@@ -89,7 +90,7 @@ pub struct ContactChannel {
 }
 
 impl ContactChannel {
-    /// The view of a user's channel.
+    /// A user's channel in a response.
     pub fn of(user: UserId, channel: &Channel) -> Self {
         Self {
             user_id: user,
@@ -140,7 +141,7 @@ impl User {
         let is_correction = author == Author::User && channel.value != value && standing == Standing::Provisional;
         let is_verified = channel.is_verified && channel.value == value;
         channel.standing = standing;
-        // A server vouches for what it declares verified.
+        // A server vouches for the addresses that it declares verified.
         let stays = is_verified && patch.is_verified.is_none();
         channel.is_unproved &= stays;
         channel.is_elsewhere &= stays;
@@ -155,13 +156,14 @@ impl User {
         Ok(())
     }
 
-    /// The standing of a changed channel. A user's own request to sign in with an address takes
-    /// effect when the address is verified, with one exception. If the address of the sign-up is
-    /// the only way to sign in, apart from the password, replacing it takes effect immediately, as
-    /// if the account had been created with the new address, so that correcting a typo locks nobody
-    /// out. The exception does not apply to a verified address, which cannot be a typo. Nor does it
-    /// apply to an account that ever had another way to sign in: otherwise, an intruder could
-    /// replace the address and, by being first to prove it, become the owner.
+    /// The standing of a changed channel. If the user asks to sign in with an address, the change
+    /// takes effect when the address is verified, with one exception. If the address of the sign-up
+    /// is the only way to sign in, apart from the password, replacing the address takes effect
+    /// immediately, as if the account had been created with the new address. So a user who corrects
+    /// a typo is not locked out. The exception does not apply to a verified address, which cannot
+    /// be a typo. Nor does the exception apply to an account that has ever had another way to sign
+    /// in. Otherwise, an intruder could replace the address, be the first to prove the new one, and
+    /// become the owner.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
@@ -178,7 +180,8 @@ impl User {
         }
     }
 
-    /// Removes a channel. If it was the primary one, the user no longer has one.
+    /// Removes a channel. If the channel was the primary channel, the user no longer has a primary
+    /// channel.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refusal> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refusal::NotFound)?;
         let before = self.clone();

@@ -115,7 +115,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes a step; returns whether it was refused.
+/// Takes a step, and returns whether it was refused.
 fn take(user: &mut User, step: Step) -> bool {
     match step {
         Step::Add(number, value, [used_for_auth, is_verified, is_primary]) => {

@@ -1,11 +1,12 @@
-//! Remembered devices: after a second factor, a device can get a token that stands in for the
-//! second factor in later sign-ins, in projects that permit it.
+//! Remembered devices, in projects that permit them: after a second factor, a device can get a
+//! token that stands in for the second factor in later sign-ins.
 //!
-//! A device is forgotten when someone else may have gained access to the account: whenever an epoch
-//! of the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
-//! changed password), and whenever the authenticator apps change. A device stands in for the second
-//! factor only. After a sign-in with a remembered device, the session counts as authenticated when
-//! the second factor was proved on the device.
+//! A device is forgotten when someone else may have gained access to the account. An account's
+//! devices are forgotten whenever an epoch of the account is raised
+//! ([`ownership`](crate::user::ownership) lists the reasons, such as a changed password), and
+//! whenever the authenticator apps change. A remembered device stands in for the second factor
+//! only. After a sign-in with a remembered device, the session counts as authenticated at the time
+//! when the second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -27,7 +28,7 @@ const ID: usize = 32;
 /// The length of the secret in a token, in characters.
 const SECRET: usize = 45;
 
-/// A device whose user need not prove the second factor again for some time.
+/// A device on which the user does not have to prove the second factor again for some time.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
@@ -39,9 +40,9 @@ pub struct Device {
     pub digest: Digest,
     /// When the second factor was proved.
     pub created_at: Timestamp,
-    /// When the device was last used to sign in, or remembered.
+    /// When the device was last used to sign in or, if it was never used, when it was remembered.
     pub last_used_at: Timestamp,
-    /// When the device is forgotten, if not earlier ([`Self::is_remembered`]).
+    /// When the device is forgotten, unless it is forgotten earlier ([`Self::is_remembered`]).
     pub expires_at: Timestamp,
     /// Where the device was last used; absent if unknown.
     pub place: Option<Place>,
@@ -53,7 +54,7 @@ pub struct Device {
     pub authenticators: Vec<AuthenticatorId>,
 }
 
-/// The token of a device, as clients keep it.
+/// The token of a device in the form in which clients keep it.
 #[derive(Clone)]
 pub struct DeviceToken {
     /// The id of the device.
@@ -74,7 +75,7 @@ impl DeviceToken {
         (secret.len() == SECRET).then(|| Self { id, secret: secret.to_owned().into() })
     }
 
-    /// The text that the client keeps.
+    /// The text that the client stores.
     pub fn text(&self) -> String {
         format!("{}{}", self.id.uuid().simple(), self.secret.expose_secret())
     }
@@ -90,7 +91,7 @@ fn authenticators(user: &User) -> Vec<AuthenticatorId> {
 
 impl Device {
     /// Remembers the device on which `user` proves the second factor at `now`; `None` if the
-    /// project does not permit it.
+    /// project does not permit remembered devices.
     pub fn remember(user: &User, token: &DeviceToken, settings: &SecondFactorSettings, place: &Place, now: Timestamp) -> Option<Self> {
         Some(Self {
             id: token.id,
@@ -107,20 +108,20 @@ impl Device {
     }
 
     /// Whether the device stands in for the second factor of `user` at `now`. If the project
-    /// shortens the time, devices that are already remembered are forgotten earlier too.
+    /// shortens the time, devices that are already remembered are forgotten earlier as well.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);
         is_in_time && epochs && self.user_id == user.id && self.authenticators == authenticators(user)
     }
 
-    /// Whether this is the token of the device.
+    /// Whether the token belongs to this device.
     pub fn has(&self, token: &DeviceToken) -> bool {
         self.id == token.id && self.digest.as_str().as_bytes().ct_eq(token.digest().as_str().as_bytes()).into()
     }
 }
 
-/// A remembered device, as its user sees it.
+/// A remembered device in responses to its user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeviceView {
     /// The id.
@@ -131,7 +132,7 @@ pub struct DeviceView {
     pub last_used_at_millis: i64,
     /// When the device is forgotten, in milliseconds since the Unix epoch.
     pub expires_at_millis: i64,
-    /// Whether the request has this device's token.
+    /// Whether the request contains this device's token.
     pub is_current_device: bool,
     /// Where the device was last used; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -139,7 +140,7 @@ pub struct DeviceView {
 }
 
 impl DeviceView {
-    /// The view of a device for a request with this token.
+    /// A device in the response to a request with this token.
     pub fn of(device: Device, token: Option<&DeviceToken>) -> Self {
         Self {
             id: device.id,

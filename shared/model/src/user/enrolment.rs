@@ -1,5 +1,5 @@
-//! An authenticator app being set up: its secret was shown, and a code from the app will prove that
-//! the app has the secret.
+//! An authenticator app that is being set up: its secret has been shown, and a code from the app
+//! will prove that the app has the secret.
 
 use crypto::seal::{Error, SealedText, Sealer};
 use crypto::totp::TotpSecret;
@@ -16,18 +16,18 @@ use crate::code::CodeRefusal;
 use crate::text::line;
 use crate::user::User;
 
-/// How long a user has to scan the secret and type a code from the app.
+/// How long a user may take to scan the secret and type a code from the app.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// Permitted lengths of an app's name, in characters.
 const NAME: RangeInclusive<usize> = 1..=64;
 
-/// An authenticator app being set up, stored under the digest of the code that identifies the
-/// setup. (The user also sends a code from the app itself.)
+/// An authenticator app that is being set up, stored under the digest of the code that identifies
+/// the setup. The user also sends a code from the app itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// The user who sets up the app.
     pub user_id: UserId,
-    /// The secret, sealed for the user.
+    /// The secret, sealed for this user.
     pub secret: SealedText,
     /// The user's `session_epoch` when the secret was created.
     pub session_epoch: u64,
@@ -71,13 +71,15 @@ impl Enrolment {
         TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)
     }
 
-    /// Whether `user` is setting up this app, and the user's epochs are the same as at the start.
+    /// Whether `user` is setting up this app, and the user's epochs have not changed since the
+    /// start.
     pub fn is_of(&self, user: &User) -> bool {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
-    /// Returns the setup if it exists, has not expired, is unused, and was not tried with too many
-    /// codes from an app; `attempts` is their number, including the current one.
+    /// Returns the setup if it exists, has not expired and has not been used, and if not too many
+    /// codes from an app were tried; `attempts` is the number of these codes, including the current
+    /// one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
         let enrolment = enrolment.ok_or(CodeRefusal::NotFound)?;
         CodeRefusal::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)

@@ -1,6 +1,6 @@
-//! The fields that requests may set on a user, in one list; each kind of request accepts a subset.
-//! A field that a request may not set is rejected like an unknown one, and all problems of a body
-//! are reported together.
+//! All fields that requests can set on a user; each kind of request accepts a subset. A field that
+//! a request may not set is rejected like an unknown field, and all problems of a body are reported
+//! together.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -23,27 +23,27 @@ use crate::sign_up::risk::RiskScores;
 use crate::text::line;
 use crate::user::values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
 
-/// The user fields to set. Absent fields keep their values; in a new user, they have their
-/// defaults.
+/// The user fields to set. Absent fields keep their values or, in a new user, get their default
+/// values.
 #[wire::optional]
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserInput {
-    /// The name, one line of at most 256 characters without hidden characters or direction
-    /// controls; `null` or blank for none.
+    /// The name: one line of at most 256 characters without hidden characters or direction
+    /// controls. `null` or blank removes the name.
     #[schema(value_type = Option<String>, max_length = 256)]
     pub display_name: Change<DisplayName>,
     /// An https URL, or a data URL (`data:image/(png|jpeg|webp|gif);base64,…`) with an image of at
     /// most 100 KiB, which this service then stores and serves.
     pub profile_image_url: Change<ProfileImage>,
-    /// Metadata that the user's client reads and writes: any JSON value of at most 32 KiB, replaced
-    /// as a whole.
+    /// Metadata that the user's client reads and writes: any JSON value of at most 32 KiB, which
+    /// replaces the existing value.
     pub client_metadata: Change<Metadata>,
     /// The team to select; the user must be a member. `null` for none.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
     /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
-    /// in base64. The app replaces all the user's authenticator apps and recovery codes, and
+    /// in base64. The app replaces all authenticator apps and recovery codes of the user, and
     /// sign-ins require a code from the app. `null` removes all apps and recovery codes.
     #[schema(value_type = Option<String>, format = Byte)]
     pub totp_secret_base64: Change<TotpSecret>,
@@ -52,32 +52,33 @@ pub struct UserInput {
     /// Only `false` is accepted, which removes all passkeys.
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
-    /// The new primary address, either one that the user already has or a new, unverified one. The
-    /// previous primary address is kept as a non-primary one. `null` for no primary address. With
-    /// server access, the domain may be any host name, such as `localhost`.
+    /// The new primary address: either an address that the user already has, or a new address,
+    /// which is unverified. The previous primary address is kept as an additional address. `null`
+    /// means that the user does not have a primary address. With server access, the domain may be
+    /// any host name, such as `localhost`.
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<AnyEmail>,
 
     /// Requires server access. Metadata that the user's client reads and servers write: any JSON
-    /// value of at most 32 KiB, replaced as a whole.
+    /// value of at most 32 KiB, which replaces the existing value.
     pub client_read_only_metadata: Change<Metadata>,
     /// Requires server access. Metadata that only servers read and write: any JSON value of at most
-    /// 32 KiB, replaced as a whole.
+    /// 32 KiB, which replaces the existing value.
     pub server_metadata: Change<Metadata>,
     /// Requires server access. Whether the primary address is verified.
     pub primary_email_verified: Option<bool>,
-    /// Requires server access. Whether the primary address signs the user in. If absent, an
-    /// existing channel stays as it is, and a new address signs the user in only if the previous
-    /// primary address did.
+    /// Requires server access. Whether the user can sign in with the primary address. If absent, an
+    /// existing channel stays as it is, and the user can sign in with a new address only if the
+    /// user could sign in with the previous primary address.
     pub primary_email_auth_enabled: Option<bool>,
-    /// Requires server access. The new password; `null` removes the password. Either way, all
+    /// Requires server access. The new password; `null` removes the password. In both cases, all
     /// sessions of the user end. The password of an existing user must satisfy the rules for new
-    /// passwords; a new user's may be any password of 1 to 128 characters.
+    /// passwords. The password of a new user can be any password of 1 to 128 characters.
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
     /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, in place of
-    /// a password. Hidden characters and direction controls in an accompanying `display_name` are
-    /// then removed instead of refused.
+    /// a password. Hidden characters and direction controls in a `display_name` in the same request
+    /// are removed instead of refused.
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
     /// Requires server access. Whether the user is anonymous; only a new user can be made
@@ -85,11 +86,11 @@ pub struct UserInput {
     pub is_anonymous: Option<bool>,
     /// Requires server access. Whether the user is restricted.
     pub restricted_by_admin: Option<bool>,
-    /// Requires server access. The reason for the restriction, visible to the user; only together
-    /// with `restricted_by_admin: true`.
+    /// Requires server access. The reason for the restriction, which the user can see; only
+    /// together with `restricted_by_admin: true`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_reason: Change<Note>,
-    /// Requires server access. Notes on the restriction, not visible to the user; only together
+    /// Requires server access. Notes on the restriction, which the user cannot see; only together
     /// with `restricted_by_admin: true`.
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_private_details: Change<Note>,
@@ -98,7 +99,7 @@ pub struct UserInput {
     pub country_code: Change<CountryCode>,
     /// Requires server access. The user's risk scores.
     pub risk_scores: Option<RiskScores>,
-    /// Requires server access. Provider accounts that sign the user in, at most 20.
+    /// Requires server access. Provider accounts that the user can sign in with, at most 20.
     pub oauth_providers: Option<Vec<AccountInput>>,
 }
 
@@ -114,7 +115,7 @@ pub trait Fields: 'static {
     const TAKES_ANY_ADDRESS: bool = true;
 }
 
-/// A change that a user makes to their own data.
+/// A change that users make to their own data.
 pub struct OwnFields;
 /// A change to a user by a server or an administrator.
 pub struct AnyFields;
@@ -150,7 +151,7 @@ impl Fields for NewFields {
     const MAKES_ANONYMOUS: bool = true;
 }
 
-/// The body of a request that accepts the fields `F`.
+/// The body of a request that accepts the fields in `F`.
 pub struct UserBody<F>(pub UserInput, PhantomData<F>);
 
 impl<F: Fields> Deserr<Problems> for UserBody<F> {
@@ -158,8 +159,8 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
-            // A program that imports users cannot ask them for another name, so forbidden
-            // characters are removed.
+            // A program that imports users cannot ask them for another name, so characters that are
+            // not permitted are removed.
             if fields.contains_key("password_hash")
                 && let Some(Json::String(name)) = fields.get_mut("display_name")
             {
@@ -189,7 +190,7 @@ fn merged(problems: Option<Problems>, found: Problems, location: ValuePointerRef
     take_cf_content(<Problems as deserr::MergeWithError<Problems>>::merge(problems, found, location))
 }
 
-/// Checks the rules beyond the types of the fields.
+/// Checks the rules that go beyond the types of the fields.
 fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: ValuePointerRef<'_>) -> Option<Problems> {
     let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
     let restricts = input.restricted_by_admin == Some(true);
@@ -237,7 +238,7 @@ impl<F: Fields> ToSchema for UserBody<F> {
 pub struct CurrentUserBody(Json);
 
 impl CurrentUserBody {
-    /// The change, if it contains only fields that the access level may set.
+    /// The change, if it contains only fields that the access level is allowed to set.
     pub fn read(self, level: Level) -> Result<UserInput, Problems> {
         let input = match level {
             Level::Client => deserr::deserialize::<UserBody<OwnFields>, _, Problems>(self.0).map(|body| body.0),

@@ -1,5 +1,5 @@
-//! Users. A user, with all contact channels and provider accounts, is one item, written under a
-//! version condition, so every rule is checked against a consistent state.
+//! Users. A user, with all contact channels and provider accounts, is a single item that is written
+//! under a version condition, so every rule is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -53,13 +53,13 @@ use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
-/// The maximum number of contact channels of a user. Keeps the item far below DynamoDB's 400 KB,
-/// and lets the claims of all addresses fit into one transaction.
+/// The maximum number of contact channels of a user. The limit keeps the item far below DynamoDB's
+/// 400 KB, and lets the claims of all addresses fit into one transaction.
 pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
 /// The number of consecutive wrong passwords, over any period, after which the account no longer
 /// accepts passwords (SP 800-63B-4, §3.2.2).
 pub const MAX_WRONG_PASSWORDS: u32 = 100;
-/// The maximum number of provider accounts of a user, for the same reasons as for channels.
+/// The maximum number of provider accounts of a user, limited for the same reasons as channels.
 pub const MAX_ACCOUNTS: usize = Quota::ProviderAccounts.max();
 
 /// A user of a project, as stored in the table.
@@ -70,7 +70,7 @@ pub struct User {
     pub id: UserId,
     /// When the user signed up.
     pub signed_up_at: Timestamp,
-    /// The name, at most 256 characters.
+    /// The name, in at most 256 characters.
     pub display_name: Option<String>,
     /// The picture.
     pub profile_image_url: Option<String>,
@@ -81,26 +81,26 @@ pub struct User {
     pub channels: Vec<Channel>,
     /// The hash of the password.
     pub password: Option<Hash>,
-    /// When a signed-in user last set a password for an account without one; absent if never. Every
-    /// other way to set a password, except the sign-up of an anonymous user, ends the user's other
-    /// sessions.
+    /// When a signed-in user last set a password for an account without one; absent if this never
+    /// happened. All other ways to set a password, except the sign-up of an anonymous user, end the
+    /// user's other sessions.
     pub first_password_at: Option<Timestamp>,
-    /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
+    /// The number of consecutive wrong passwords at sign-in (see [`Self::is_closed_to_passwords`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_passwords: u32,
     /// The number of consecutive wrong passwords that a signed-in user sent, to change the password
-    /// or to reauthenticate; see [`Self::is_closed_to_old_passwords`].
+    /// or to reauthenticate (see [`Self::is_closed_to_old_passwords`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_old_passwords: u32,
     /// Whether the user may sign in with an emailed code or link.
     #[serde(default)]
     pub otp_enabled: bool,
     /// Whether the user or a server disabled emailed codes and links. If so, redeeming a code does
-    /// not enable them again.
+    /// not enable codes and links again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
-    /// The second factor, if any. Sign-ins require it unless a remembered device stands in for it
-    /// or a passkey counts as both factors.
+    /// The second factor, if any. Sign-ins require the second factor unless a remembered device
+    /// stands in for it or a passkey counts as both factors.
     pub totp: Option<Totp>,
     /// The accounts at providers.
     #[serde(default)]
@@ -133,32 +133,33 @@ pub struct User {
     /// The categories of emails that the user has unsubscribed from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_categories: Vec<Category>,
-    /// The selected team, one of the user's teams.
+    /// The selected team, which is one of the user's teams.
     pub selected_team_id: Option<TeamId>,
-    /// The user's permissions in the whole project.
+    /// The user's permissions in the entire project.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub permissions: BTreeSet<Grant>,
-    /// The epoch of credentials: codes of an earlier epoch are invalid; see
-    /// [`ownership`].
+    /// The credential epoch: codes from an earlier epoch are invalid (see [`ownership`]).
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The credential epoch since which no way to sign in has been lost: the epoch at the sign-up,
-    /// or when a mistyped address was last corrected; raised with each new password.
+    /// The first credential epoch since which no way to sign in has been lost: the epoch at the
+    /// sign-up, or when a mistyped address was last corrected. The epoch is raised with each new
+    /// password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
-    /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
-    /// takeover of a tool's user) or an intruder was reported. Team invitations that the user sent,
-    /// and team API keys that the user created, in an earlier epoch are invalid.
+    /// How many times all credentials were removed (because of a new owner, the sign-up of an
+    /// anonymous user, or the takeover of a tool's user) or an intruder was reported. If the user
+    /// sent a team invitation or created a team API key in an earlier epoch, the invitation or key
+    /// is invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
-    /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
-    /// [`Session::is_live`](crate::session::Session::is_live).
+    /// The session epoch: sessions from an earlier epoch have ended, except the kept session (see
+    /// [`Session::is_live`](crate::session::Session::is_live)).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The session that survived the last increment of the session epoch, if one did.
+    /// The session that was kept when the session epoch was last raised, if any.
     pub kept_session: Option<SessionId>,
-    /// The user's teams whose members need a second factor, as of when the user last joined a team,
-    /// signed in or refreshed an access token.
+    /// The user's teams whose members need a second factor, as known when the user last joined a
+    /// team, signed in or refreshed an access token.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.
@@ -177,21 +178,21 @@ pub struct Channel {
     pub id: ChannelId,
     /// The address.
     pub value: Email,
-    /// Whether the address is meant for signing in; see [`Self::signs_in`].
+    /// Whether the address is intended for signing in (see [`Self::signs_in`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub used_for_auth: bool,
-    /// Whether the address is verified: someone has proved that they receive its emails, a provider
-    /// has verified it, or a server has declared it verified.
+    /// Whether the address is verified: someone has proved that they receive emails at the address,
+    /// a provider has verified it, or a server has declared it verified.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_verified: bool,
-    /// Whether a verified address is still unproved: its verification code was redeemed without a
-    /// session of the account, so whoever receives its emails may not be the person using the
-    /// account. Always `false` for an unverified address.
+    /// Whether a verified address is still unproved. The address's verification code was redeemed
+    /// without a session of the account, so the person who receives emails at the address may not
+    /// be the person who uses the account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
-    /// Whether the address was verified only by a verification code redeemed without a session of
-    /// the account, even if it counts as proved because the account had a verified address before.
-    /// Always `false` for an unverified address.
+    /// Whether the address was verified only by a verification code that was redeemed without a
+    /// session of the account. The flag can be `true` for an address that counts as proved because
+    /// the account had a verified address before. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
@@ -242,7 +243,7 @@ impl User {
         }
     }
 
-    /// Adds an address, which becomes the only primary one and can be used to sign in.
+    /// Adds an address that can be used to sign in and becomes the primary address.
     pub fn add_primary_email(&mut self, entropy: &Entropy, value: Email, is_verified: bool) -> ChannelId {
         let id = ChannelId::from(entropy.uuid());
         self.demote();
@@ -251,7 +252,7 @@ impl User {
         id
     }
 
-    /// Turns an anonymous user into an ordinary one with the same id, who signs up at `now`.
+    /// Turns an anonymous user into an ordinary user with the same id, who signs up at `now`.
     pub fn upgrade(&mut self, now: Timestamp) {
         self.is_anonymous = false;
         self.signed_up_at = now;
@@ -264,19 +265,21 @@ impl User {
         self.end_sessions(kept);
     }
 
-    /// Enables emailed codes after the user signed in with one, unless they were disabled.
+    /// Enables emailed codes after the user signed in with a code, unless codes were disabled.
     pub fn use_email_codes(&mut self) {
         self.otp_enabled |= !self.otp_refused;
     }
 
-    /// Whether the account no longer accepts passwords after too many wrong ones, until the
-    /// password is replaced or the owner signs in another way (SP 800-63B-4, §3.2.2).
+    /// Whether the account no longer accepts passwords because too many wrong passwords were tried.
+    /// The account accepts passwords again once the password is replaced or the owner signs in
+    /// another way (SP 800-63B-4, §3.2.2).
     pub fn is_closed_to_passwords(&self) -> bool {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user (to change it or to
-    /// reauthenticate) after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user, who must send it to change
+    /// it or to reauthenticate, because too many wrong passwords were sent.
+    /// [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }
@@ -286,8 +289,8 @@ impl User {
         self.wrong_passwords > 0 || self.wrong_old_passwords > 0
     }
 
-    /// Resets the counts of wrong passwords, after the owner proved their presence or the password
-    /// was replaced or removed.
+    /// Resets the counts of wrong passwords. Called when the owner has proved their presence, or
+    /// when the password was replaced or removed.
     pub fn forget_wrong_passwords(&mut self) {
         self.wrong_passwords = 0;
         self.wrong_old_passwords = 0;
@@ -299,8 +302,8 @@ impl User {
         self.otp_refused = !enabled;
     }
 
-    /// Whether the user has unsubscribed from this category; `false` if the category does not
-    /// permit that.
+    /// Whether the user has unsubscribed from this category; `false` if users cannot unsubscribe
+    /// from the category.
     pub fn refuses(&self, category: Category) -> bool {
         category.can_be_refused() && self.refused_categories.contains(&category)
     }

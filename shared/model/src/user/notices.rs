@@ -1,5 +1,6 @@
-//! The state of an account's change notices: the emails that report changes to how the user signs
-//! in, with links to undo them. The notices about a team's API keys are limited in the same way.
+//! The state of an account's change notices. Change notices are emails that report changes to how
+//! the user signs in, and contain links to undo the changes. Notices about a team's API keys are
+//! limited in the same way.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ pub const AT_ONCE: u32 = 4;
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
 /// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
-/// ranges are merged, which also invalidates the links of the changes between them.
+/// ranges are merged, which also invalidates the links of the changes between the two ranges.
 const MAX_UNDONE: usize = 20;
 
 /// The maximum number of released addresses that are remembered.
@@ -23,8 +24,8 @@ const MAX_RELEASED: usize = 50;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The highest number used so far: the number of the latest change with a scheduled or sent
-    /// notice, or one used up by an undone sign-in or a new owner of the account.
+    /// The highest number used so far. The number belongs to the latest change with a scheduled or
+    /// sent notice, to an undone sign-in, or to a change of the account's owner.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
@@ -33,18 +34,18 @@ pub struct Notices {
     undone: Vec<(u64, u64)>,
     #[serde(default)]
     recent: Vec<RecentNotices>,
-    /// When addresses were verified, except those verified when the account was created or got a
-    /// new owner, or by an earlier version.
+    /// The times at which addresses were verified. Addresses that were verified when the account
+    /// was created or got a new owner, or by an earlier version, are not included.
     #[serde(default)]
     pub(crate) joined: Vec<JoinedAddress>,
     /// Addresses that their recipients removed from the account and that have not been verified in
-    /// it since: at most [`MAX_RELEASED`], the latest last. Only a link sent to such an address
-    /// restores it.
+    /// the account since. At most [`MAX_RELEASED`], the latest last. Only a link that was sent to
+    /// such an address restores it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) released: Vec<Email>,
 }
 
-/// Notices of one kind of change within an hour.
+/// The notices of one kind of change within an hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RecentNotices {
     kind: Kind,
@@ -61,7 +62,7 @@ pub(crate) struct JoinedAddress {
 }
 
 impl Notices {
-    /// Whether there is no state, so that the field is not stored.
+    /// Whether the state is empty, so that the field need not be stored.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -72,7 +73,7 @@ impl Notices {
     }
 
     /// Counts a notice about changes of these kinds, and returns when to send it; `None` if a
-    /// scheduled notice covers the changes.
+    /// notice that is already scheduled covers the changes.
     pub fn admit(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
         self.recent.retain(|recent| now < after(recent.since, WINDOW));
         let kinds: Vec<Kind> = kinds.iter().map(|kind| kind.counted_as()).collect();
@@ -83,8 +84,8 @@ impl Notices {
         }
         let mut counted: Vec<&mut RecentNotices> = self.recent.iter_mut().filter(|recent| kinds.contains(&recent.kind)).collect();
         let sent_at = if counted.iter().any(|recent| recent.count < AT_ONCE) {
-            // Only kinds with quota left are counted, so that the others can still get a notice at
-            // the end of the hour.
+            // Only kinds below their limit are counted, so that the other kinds can still get a
+            // notice at the end of the hour.
             counted.iter_mut().filter(|recent| recent.count < AT_ONCE).for_each(|recent| recent.count += 1);
             now
         } else {
@@ -110,7 +111,8 @@ impl Notices {
         }
     }
 
-    /// Records that the recipient of an address's emails removed the address from the account.
+    /// Records that the person who receives the emails of an address removed the address from the
+    /// account.
     pub(crate) fn release(&mut self, email: Email) {
         self.released.retain(|released| *released != email);
         self.released.push(email);
@@ -119,8 +121,9 @@ impl Notices {
         }
     }
 
-    /// Invalidates all links, because the account may have a new owner. This includes links with
-    /// the next number: sign-in notices use that number without advancing the counter.
+    /// Invalidates all links, because the account may have a new owner. Links with the next number
+    /// become invalid as well, because sign-in notices use that number without advancing the
+    /// counter.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();
         self.undone = vec![(0, self.latest)];
@@ -128,8 +131,8 @@ impl Notices {
         self.released.clear();
     }
 
-    /// When the address was verified; `None` if it is unverified, or if the time is not recorded
-    /// (see `joined`).
+    /// When the address was verified; `None` if the address is not verified, or if the time is not
+    /// recorded (see `joined`).
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

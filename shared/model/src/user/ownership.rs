@@ -2,21 +2,21 @@
 //! invalidates.
 //!
 //! An account has a *credential epoch* and a *session epoch*. A code is valid only in the
-//! credential epoch in which it was created, and a session, except a kept one, only in its session
-//! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
-//! version condition, so each transition below happens completely or not at all. Codes and sessions
-//! from before it have an older epoch.
+//! credential epoch in which it was created. A session is valid only in the session epoch in which
+//! it began, unless it was kept. Ending all sessions raises both epochs. The entire account is one
+//! item, written under a version condition, so each transition below happens completely or not at
+//! all. Codes and sessions from before the transition belong to an older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address is kept; the user leaves all teams, and name, picture and client metadata are cleared | end | raised |
-//! | an anonymous user signs up, or a tool's anonymous user is taken over | none is kept; the sign-up adds its own | end | raised |
+//! | an anonymous user signs up, or a tool's anonymous user is taken over | all are removed; the sign-up adds a new one | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved: the next proof is the first one. None is confirmed | stay | stays |
-//! | password changed, reset or removed; all sessions ended | the others are kept | end, except for a kept one | raised |
-//! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others are kept | stay | raised |
-//! | address added | stay | stay | stays: no earlier code is for the address |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. If the code is redeemed without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved, so the next proof is the first one. Such an address is not confirmed | stay | stays |
+//! | password changed, reset or removed; all sessions ended | all others are kept | end, except for a kept one | raised |
+//! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | all others are kept | stay | raised |
+//! | address added | stay | stay | stays, because no earlier code is for the address |
 
 use jiff::Timestamp;
 use wire::id::{ChannelId, SessionId};
@@ -72,21 +72,21 @@ impl Channel {
         Self { id, value, used_for_auth: false, is_verified: false, is_unproved: false, is_elsewhere: false, is_primary: false, standing }
     }
 
-    /// Whether the user can sign in with the address. If so, the address is claimed: no other
-    /// account can sign in with it.
+    /// Whether the user can sign in with the address. If so, the address is claimed, which means
+    /// that no other account can sign in with it.
     pub fn signs_in(&self) -> bool {
         self.used_for_auth && (self.is_verified || self.standing != Standing::Wished)
     }
 
     /// Whether the owner of the account has proved the address, or a provider or a server vouches
-    /// for it.
+    /// for the address.
     pub fn is_proved(&self) -> bool {
         self.is_verified && !self.is_unproved
     }
 
-    /// Whether the person using the account is known to receive the emails of the address. An
-    /// address verified only with a code redeemed without a session may belong to someone else, who
-    /// clicked a link without having asked for it.
+    /// Whether the person who uses the account is known to receive the emails of the address. An
+    /// address that was verified only with a code redeemed without a session may belong to someone
+    /// else, who opened a link that they had not requested.
     pub fn is_confirmed(&self) -> bool {
         self.is_proved() && !self.is_elsewhere
     }
@@ -113,16 +113,16 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account's credential epoch is the same as when the code was created.
+    /// Whether the account is still in the credential epoch in which the code was created.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
 }
 
 impl User {
-    /// Records that someone proved one of the user's sign-in addresses; `None` for any other
+    /// Records that someone has proved one of the user's sign-in addresses; `None` for any other
     /// address. If the account gets a new owner, `fresh` becomes the channel's id, so that links
-    /// with the old id no longer apply to it.
+    /// with the old id no longer work.
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
@@ -148,8 +148,9 @@ impl User {
         self.channels = vec![Channel { used_for_auth: true, is_verified: true, is_primary: true, ..channel }];
     }
 
-    /// Whether the account may have been used, according to the user's data: it was not created by
-    /// a server, it has or had a credential other than the address, or sessions were ended.
+    /// Whether the account may have been used, according to the user's data. This is the case if a
+    /// server did not create the account, if the account has or had a credential other than the
+    /// address, or if its sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
         let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;
@@ -167,17 +168,17 @@ impl User {
         self.second_factor_teams.clear();
     }
 
-    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the anonymous
-    /// user's credentials and sessions: anyone who shared one of the sessions must have no way into
-    /// the account. The caller then adds the credential of the sign-up.
+    /// Turns an anonymous user who signs up at `now` into an ordinary user, without the anonymous
+    /// user's credentials and sessions. Anyone who shared one of the sessions must not have access
+    /// to the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
         self.remove_credentials();
         self.began_epoch = self.credential_epoch;
     }
 
-    /// Removes every way to sign in, and ends all sessions. Any new kind of credential must be
-    /// removed here too.
+    /// Removes all ways to sign in, and ends all sessions. New kinds of credentials must be removed
+    /// here too.
     pub fn remove_credentials(&mut self) {
         self.channels.clear();
         self.password = None;
@@ -196,11 +197,12 @@ impl User {
     /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
-    /// If a stranger redeemed the code, we do not know whether the recipient uses the account. So
-    /// an address that a client claimed at sign-up stays unproved, and so does the account's first
-    /// verified address. A further address counts as proved, but not as confirmed: if it stayed
-    /// unproved, someone who added it with a stolen session could use it to become the owner of the
-    /// account, and the links in the notices to the owner would become invalid.
+    /// If a stranger redeemed the code, it is unknown whether the recipient uses the account. So an
+    /// address that a client claimed at sign-up stays unproved, and so does the account's first
+    /// verified address. Additional addresses count as proved, but not as confirmed. If such an
+    /// address stayed unproved, someone who added it with a stolen session could use the address to
+    /// become the owner of the account, and the links in the notices to the owner would become
+    /// invalid.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -216,15 +218,15 @@ impl User {
         true
     }
 
-    /// Releases the claim to an address verified by another account; `false` if this account has no
-    /// claim that gives way.
+    /// Releases the claim to an address that another account has verified; `false` if this account
+    /// does not have a claim that gives way.
     pub fn give_way(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
         channel.map(Channel::give_up).is_some()
     }
 
-    /// Removes the channel of an address, because the recipient of its emails says that the account
-    /// belongs to someone else; `false` if the channel does not exist.
+    /// Removes the channel of an address, because the person who receives the address's emails says
+    /// that the account belongs to someone else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
         let Some(position) = self.channels.iter().position(|channel| channel.id == id) else { return false };
         let channel = self.channels.remove(position);
@@ -233,15 +235,15 @@ impl User {
         true
     }
 
-    /// Ends all sessions except `kept`, and invalidates every code.
+    /// Ends all sessions except `kept`, and invalidates all codes.
     pub fn end_sessions(&mut self, kept: Option<SessionId>) {
         self.session_epoch += 1;
         self.kept_session = kept;
         self.renew_epoch();
     }
 
-    /// Invalidates every code made so far, because the password was set or sessions were ended. No
-    /// way to sign in is lost, so the account is still considered to have the address it began with
+    /// Invalidates all codes created so far, because the password was set or sessions were ended.
+    /// No way to sign in is lost, so the account still counts as having its first address
     /// ([`Self::began_with`]).
     pub fn renew_epoch(&mut self) {
         let began = self.began_epoch == self.credential_epoch;
@@ -251,12 +253,12 @@ impl User {
         }
     }
 
-    /// Invalidates every code made so far.
+    /// Invalidates all codes created so far.
     pub fn raise_epoch(&mut self) {
         self.credential_epoch += 1;
     }
 
-    /// Invalidates every code if the user has lost a way to sign in since `before`: an address was
+    /// Invalidates all codes if the user has lost a way to sign in since `before`: an address was
     /// removed, replaced, disabled for signing in or is no longer primary, or a provider account
     /// was unlinked or disabled for signing in.
     pub fn raise_epoch_if_way_in_went(&mut self, before: &Self) {
@@ -274,15 +276,14 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address the user signed up with, or the user's
-    /// correction of it. If the user had lost a way to sign in since, the epoch would have been
-    /// raised.
+    /// Whether an unverified channel is the address with which the user signed up, or the user's
+    /// correction of it. Losing a way to sign in after the sign-up would have raised the epoch.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unproved sign-in addresses. The first person to prove one becomes the owner of the
-    /// account.
+    /// The unproved sign-in addresses. The first person to prove such an address becomes the owner
+    /// of the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }

@@ -21,8 +21,8 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
     Channel { used_for_auth: true, is_verified, ..Channel::new(id(), email(value), standing) }
 }
 
-/// An account with the unverified address `ada@example.com` and both flags for emailed codes set.
-/// An attacker has added other addresses and a provider account.
+/// An account with the unverified address `ada@example.com`, in which both flags for emailed codes
+/// are set. An attacker has added other addresses and a provider account to the account.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -79,11 +79,12 @@ fn a_verification_without_a_session_settles_nothing() {
     assert_eq!(taken.channels.len(), 1);
     assert_eq!(kept.prove(&ada, Prover::Creator, id()), Some(Proof::Confirmed));
     assert_eq!(kept.prove(&ada, Prover::Stranger, id()), Some(Proof::Known));
-    // Verifying it again in a session of the account settles the matter; a proved address stays
-    // proved.
+    // Verifying the address again in a session of the account makes it proved; a proved address
+    // stays proved.
     assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
     assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
-    // So does a server's word; an address that replaces it is not verified at all.
+    // A server's declaration also makes the address proved; an address that replaces it is not
+    // verified.
     let id = user.channels[0].id;
     let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
     let mut vouched = user.clone();
@@ -112,7 +113,7 @@ fn an_address_verified_without_a_session_is_confirmed_by_a_proof() {
         assert!(again.verify_email(&bob, Prover::Creator) && is_confirmed(&again));
         proved.prove(&bob, Prover::Stranger, id()).expect("a proof");
         assert!(is_confirmed(&proved));
-        // A later click does not undo the owner's proof.
+        // A later click on the link does not undo the owner's proof.
         assert!(proved.verify_email(&bob, Prover::Stranger) && is_confirmed(&proved));
         let vouched = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
         user.change_channel(user.channel_of(&bob).expect("a channel").id, vouched, Author::Server).expect("a change");
@@ -130,7 +131,7 @@ fn the_first_verified_address_is_unproved_even_if_it_was_added() {
     assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::First));
 }
 
-/// Otherwise, an intruder with a stolen session could become the owner.
+/// Otherwise, an intruder with a stolen session could become the owner of the account.
 #[test]
 fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
     let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
@@ -141,7 +142,8 @@ fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
         assert!(user.channels[2].is_proved());
         assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
     }
-    // The address of the sign-up still belongs to its recipient, whatever was added before.
+    // The address of the sign-up still belongs to its recipient, whatever was added to the account
+    // before.
     let mut user = prepared();
     user.verify_email(&bob, Prover::Creator);
     user.verify_email(&ada, Prover::Stranger);
@@ -194,7 +196,7 @@ fn the_first_address_counts_as_original_until_a_way_in_is_lost() {
     assert_eq!(user.change_channel(id, patch, Author::User), Ok(()));
     assert!(user.channels[0].signs_in() && began(&user, "eve@example.com"));
     user.end_sessions(None);
-    assert!(began(&user, "eve@example.com"), "a new password takes no way in away");
+    assert!(began(&user, "eve@example.com"), "a new password does not remove a way to sign in");
     user.raise_epoch();
     assert!(!began(&user, "eve@example.com"));
 }
@@ -211,7 +213,8 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
     assert_eq!(of(false, false, Standing::Wished), (false, false));
     assert_eq!(of(true, false, Standing::Wished), (true, false));
     assert_eq!(of(false, false, Standing::Assigned), (true, false));
-    // The first user to verify an address gets it, even if a proof may still give the account away.
+    // The first user to verify an address gets the address, even if another person's proof may
+    // still take the account away.
     let unproved = Channel { is_unproved: true, ..channel("ada@example.com", true, Standing::Provisional) };
     assert!(unproved.signs_in() && !unproved.gives_way());
 }

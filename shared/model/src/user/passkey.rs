@@ -12,9 +12,9 @@ use crate::quota::Quota;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
-/// The maximum number of passkeys of a user. The largest passkeys take almost 4 KB each.
+/// The maximum number of passkeys per user. The largest passkeys take almost 4 KB each.
 pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
-/// The longest name, in characters.
+/// The maximum length of a name, in characters.
 pub const MAX_NAME: usize = 64;
 
 /// A passkey of a user.
@@ -25,20 +25,20 @@ pub struct Passkey {
     pub id: PasskeyId,
     /// The id that the authenticator gave the credential.
     pub credential_id: Bytes,
-    /// Verifies the signatures of the passkey.
+    /// The key that verifies the signatures of the passkey.
     pub public_key: PublicKey,
-    /// The relying party that the passkey was created for.
+    /// The relying party for which the passkey was created.
     pub rp_id: String,
     /// The name that the user sees.
     pub name: String,
     /// When the passkey was registered.
     pub created_at: Timestamp,
-    /// When the passkey was last used to sign in or to reauthenticate; absent if never.
+    /// When the passkey was last used to sign in or to reauthenticate; absent if it was never used.
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<String>,
-    /// The highest signature counter received; 0 if the authenticator has none.
+    /// The highest signature counter received; 0 if the authenticator does not have a counter.
     #[serde(default)]
     pub sign_count: u32,
     /// Whether the passkey can be synchronized with other devices.
@@ -50,11 +50,11 @@ pub struct Passkey {
     /// Whether the authenticator verified the user when the passkey was registered.
     #[serde(default)]
     pub was_user_verified: bool,
-    /// The model that the authenticator claims to be; nil if unknown.
+    /// The model that the authenticator claims to be; the nil UUID if unknown.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow, which suggests a copy of the authenticator;
-    /// absent if it always grew or there is no counter.
+    /// When the signature counter first failed to grow, which suggests a copy of the authenticator.
+    /// Absent if the counter has always grown, or if there is no counter.
     pub clone_suspected_at: Option<Timestamp>,
 }
 
@@ -68,7 +68,7 @@ wire::deserr_from!(PasskeyName, String, |text| {
     line::check(text, 1..=MAX_NAME).map(|()| Self(text.to_owned()))
 });
 
-/// Why a change to a user's passkeys is refused; the user is then unchanged, except that
+/// Why a change to a user's passkeys is refused. The user is then unchanged, except that
 /// [`Self::Cloned`] is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -78,7 +78,7 @@ pub enum Refusal {
     /// The user already has this passkey.
     #[error("this passkey is already registered")]
     Duplicate,
-    /// The user has [`MAX_PASSKEYS`] passkeys.
+    /// The user already has [`MAX_PASSKEYS`] passkeys.
     #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
     TooMany,
     /// The signature counter did not grow, so the authenticator may have been copied.
@@ -87,7 +87,7 @@ pub enum Refusal {
 }
 
 impl Passkey {
-    /// Whether both are the same credential.
+    /// Whether both passkeys are the same credential.
     pub fn is_same(&self, other: &Self) -> bool {
         self.credential_id == other.credential_id
     }

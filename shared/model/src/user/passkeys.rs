@@ -36,8 +36,8 @@ impl User {
         Ok(())
     }
 
-    /// Removes a passkey. All codes made so far become invalid, as they do whenever a user loses a
-    /// way to sign in.
+    /// Removes a passkey. All codes created so far become invalid, as whenever a user loses a way
+    /// to sign in.
     pub fn remove_passkey(&mut self, id: PasskeyId) -> Result<(), Refusal> {
         self.passkey(id).ok_or(Refusal::NotFound)?;
         self.passkeys.retain(|passkey| passkey.id != id);
@@ -53,8 +53,8 @@ impl User {
         }
     }
 
-    /// Records the use of a passkey. If the signature counter suggests a copy of the authenticator,
-    /// only that is recorded, and the use is refused.
+    /// Records the use of a passkey. If the signature counter suggests that the authenticator was
+    /// copied, only this suspicion is recorded, and the use is refused.
     pub fn use_passkey(&mut self, assertion: &Assertion, now: Timestamp) -> Result<(), Refusal> {
         let passkey = self.passkeys.iter_mut().find(|passkey| passkey.credential_id == assertion.credential_id);
         let passkey = passkey.ok_or(Refusal::NotFound)?;

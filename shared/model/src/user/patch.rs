@@ -1,4 +1,4 @@
-//! Applies changes to a user, without access to the table. If the stored user has changed since it
+//! Applies changes to a user without access to the table. If the stored user has changed since it
 //! was read, the caller reads it again and applies the change to the new state.
 
 use crypto::password::hash::Hash;
@@ -33,7 +33,8 @@ pub struct UserPatch {
 /// Why a change is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The change verifies the primary address or enables it for signing in, but there is none.
+    /// The change verifies the primary address or enables it for signing in, but the user does not
+    /// have a primary address.
     #[error("the user has no primary address: set primary_email")]
     NoPrimaryEmail,
     /// The new primary address would exceed the maximum number of channels.
@@ -42,7 +43,7 @@ pub enum Refusal {
 }
 
 impl UserPatch {
-    /// Applies the change. If it is refused, `user` may be partly changed.
+    /// Applies the change. If the change is refused, `user` may be partly changed.
     pub fn apply(&self, user: &mut User, entropy: &Entropy, now: Timestamp) -> Result<(), Refusal> {
         let (input, before) = (&self.input, user.clone());
         input.display_name.clone().map(|name| name.0).apply_flat(&mut user.display_name);
@@ -122,8 +123,9 @@ impl User {
         }
     }
 
-    /// Makes an address primary. An existing channel is otherwise unchanged. A new channel is
-    /// unverified, and enabled for signing in if the previous primary address was.
+    /// Makes an address primary. Otherwise, an existing channel remains unchanged. A new channel is
+    /// unverified. The user can sign in with it only if the user could sign in with the previous
+    /// primary address.
     fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refusal> {
         let used_for_auth = self.primary().is_some_and(|primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {

@@ -1,9 +1,10 @@
 //! A user's provider accounts: the effects of adding, changing and removing them.
 //!
 //! A user who links accounts through the provider's consent page may sign in with several accounts
-//! of one provider; the operations that create or update provider accounts refuse to enable a
-//! second account for signing in. Users must not lock themselves out, so a user's own change must
-//! leave a way to sign in. A server may remove the last one, because it can also add one.
+//! of the same provider. The operations that create or update provider accounts refuse to enable a
+//! second account for signing in. Users must not lock themselves out, so a change by the user must
+//! leave a way to sign in. A server may remove the last way to sign in, because it can also add
+//! one.
 
 use wire::id::ProviderAccountId;
 
@@ -17,7 +18,7 @@ use crate::user::{Channel, MAX_ACCOUNTS, User};
 pub struct AccountPatch {
     /// The user's id at the provider.
     pub account_id: Option<String>,
-    /// The address that the provider reports.
+    /// The address reported by the provider.
     pub email: Option<Email>,
     /// Whether the user can sign in with the account.
     pub allow_sign_in: Option<bool>,
@@ -25,7 +26,7 @@ pub struct AccountPatch {
     pub allow_connected_accounts: Option<bool>,
 }
 
-/// Why a change is refused; the user is then unchanged.
+/// Why a change is refused; if so, the user is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccountRefusal {
     /// The user does not have this account.
@@ -34,13 +35,13 @@ pub enum AccountRefusal {
     /// The user already has this account.
     #[error("the user already has this provider account")]
     Duplicate,
-    /// The user has [`MAX_ACCOUNTS`] accounts.
+    /// The user already has [`MAX_ACCOUNTS`] accounts.
     #[error("the user has reached the maximum of {MAX_ACCOUNTS} provider accounts")]
     TooMany,
-    /// Another account of the provider already signs the user in.
+    /// The user already signs in with another account at the provider.
     #[error("another account of the provider already signs the user in")]
     SecondSignIn,
-    /// The user would have no way left to sign in.
+    /// The user would no longer have any way to sign in.
     #[error("the user would have no way to sign in")]
     LastWay,
 }
@@ -93,8 +94,8 @@ impl User {
         Ok(())
     }
 
-    /// Refuses a change that lets the user sign in with more accounts of one provider than before,
-    /// if that is now more than one. `before` is the user before the change.
+    /// Refuses a change after which the user can sign in with more than one account of a provider,
+    /// and with more accounts than before. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), AccountRefusal> {
         let count = |user: &Self, one: &ProviderAccount| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
@@ -117,8 +118,8 @@ impl User {
     }
 
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
-    /// the change. Disabling emailed codes counts even if the user has never used one, because one
-    /// would have worked.
+    /// the change. Disabling emailed codes counts even if the user has never used a code, because
+    /// codes would have worked.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), AccountRefusal> {
         let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
         let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);

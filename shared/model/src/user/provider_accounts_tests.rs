@@ -44,7 +44,7 @@ fn a_user_has_each_account_once_and_a_limited_number() {
     assert_eq!((user.remove_account(first), user.remove_account(first)), (Ok(()), Err(AccountRefusal::NotFound)));
 }
 
-/// Users who each have one way to sign in, with project settings that permit only that one.
+/// Users who each have only one way to sign in, with project settings that permit only that way.
 fn ways() -> [(&'static str, User, ProjectConfig); 2] {
     let email = Email::parse("ada@example.com").expect("valid");
     let mut with_password = user();
@@ -78,7 +78,7 @@ fn a_sign_in_method_must_be_enabled_and_usable() {
 fn only_a_user_with_a_way_to_sign_in_can_lose_the_last_one() {
     let config = ProjectConfig::default();
     let (mut before, after) = (user(), user());
-    before.provider_accounts.push(account("of a provider that is gone"));
+    before.provider_accounts.push(account("of a provider that was removed"));
     assert_eq!(after.keeps_way_to_sign_in(&before, &config), Ok(()));
     let (_, able, config) = ways().into_iter().next().expect("two");
     assert_eq!(after.keeps_way_to_sign_in(&able, &config), Err(AccountRefusal::LastWay));

@@ -1,4 +1,4 @@
-//! A user's recovery codes. Each replaces a code from an authenticator app once.
+//! A user's recovery codes. Each recovery code can replace a code from an authenticator app once.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
 use crypto::seal::{Error, SealedText, Sealer};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, UserId};
 
-/// A set of recovery codes, without the used ones.
+/// A set of recovery codes, without the codes that have been used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryCodes {
-    /// The salt and the hashes of the unused codes, sealed for their user: the codes are short
-    /// enough to be guessed from their hashes.
+    /// The salt and the hashes of the unused codes, sealed for their user. The hashes are sealed
+    /// because the codes are short enough to be guessed from their hashes.
     pub hashes: SealedText,
     /// The number of unused codes.
     pub left: usize,
@@ -20,7 +20,7 @@ pub struct RecoveryCodes {
     pub created_at: Timestamp,
 }
 
-/// The owner for sealing the hashes of a user's recovery codes.
+/// The owner under which the hashes of a user's recovery codes are sealed.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("recovery/{project}/{user}")
 }
@@ -36,8 +36,8 @@ impl RecoveryCodes {
         HashedCodes::parse(&sealer.open(owner, &self.hashes)?).ok_or(Error)
     }
 
-    /// The set after a code is used; `None` if it does not contain the code or the code was already
-    /// used.
+    /// The set after a code was used; `None` if the set does not contain the code, or no longer
+    /// contains it.
     pub fn redeem(&self, sealer: &Sealer, entropy: &Entropy, owner: &str, code: &HashedCode) -> Result<Option<Self>, Error> {
         let left = self.open(sealer, owner)?.without(code);
         left.map(|left| Self::seal(sealer, entropy, owner, &left, self.created_at)).transpose()

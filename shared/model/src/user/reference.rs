@@ -1,4 +1,4 @@
-//! References to a user in a request.
+//! References to users in requests.
 
 use wire::id::{IdRefusal, UserId};
 

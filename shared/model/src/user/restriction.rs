@@ -8,9 +8,9 @@ use utoipa::{PartialSchema, ToSchema};
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
-    /// The reason, visible to the user.
+    /// The reason, which the user can see.
     pub reason: Option<String>,
-    /// Details not visible to the user.
+    /// Details that the user cannot see.
     pub private_details: Option<String>,
 }
 
@@ -25,19 +25,19 @@ pub enum RestrictedReason {
     EmailNotVerified,
     /// An administrator, a server or a sign-up rule restricted the user.
     RestrictedByAdministrator,
-    /// The project requires a second factor, but the user has none or did not prove it in the
-    /// session.
+    /// The project requires a second factor, but the user does not have one or did not prove it in
+    /// the session.
     SecondFactorRequired,
 }
 
 /// Why a user is restricted.
 //
 // Published SDKs discard access tokens with an unknown type of restriction, so a missing second
-// factor uses one that they know.
+// factor is reported with a type that the SDKs know.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,
-    /// What the user must set up or prove to lift the restriction. Only with the type
+    /// What the user must set up or prove to lift the restriction. Present only with the type
     /// `restricted_by_administrator`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     needs: Option<NeededAction>,
@@ -50,8 +50,8 @@ enum Type {
     Anonymous,
     /// The project requires a verified primary address.
     EmailNotVerified,
-    /// An administrator, a server or a sign-up rule restricted the user, or the project requires
-    /// something that the user must set up or prove.
+    /// An administrator, a server or a sign-up rule restricted the user, or the user must set up or
+    /// prove something that the project requires.
     RestrictedByAdministrator,
 }
 

@@ -1,10 +1,11 @@
-//! The texts by whose beginnings a user is found, called words here: the email addresses (the
-//! primary one and those for signing in), and the display name from each of its first three words
-//! on. `love` finds Ada Lovelace. An address with a non-ASCII domain is also found by its domain,
-//! in either form: `münchen` finds `ada@xn--mnchen-3ya.example`.
+//! Users are found by the beginnings of certain texts, which this module calls words. The words are
+//! the email addresses (the primary address and the addresses for signing in), and the display
+//! name, starting from each of its first three words. `love` finds Ada Lovelace. An address with a
+//! non-ASCII domain is also found by the domain, in either form: `münchen` finds
+//! `ada@xn--mnchen-3ya.example`.
 //!
-//! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
-//! The order of several words does not matter either: `chen mei` finds Mei Chen.
+//! Words are compared in a folded form, so case and accents are ignored: `nunez` finds Núñez. The
+//! order of several words is also ignored: `chen mei` finds Mei Chen.
 
 use std::collections::BTreeSet;
 
@@ -14,37 +15,38 @@ use crate::email::Email;
 use crate::text::folded::{MAX_SEARCHED_WORDS, composed, folded};
 use crate::user::{Channel, User};
 
-/// The number of words, from the beginning of a display name, at which a match can start.
+/// The number of words at the start of a display name at which a match can begin.
 pub const NAME_WORDS: usize = 3;
-/// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
-/// of 1 KB.
+/// The maximum length of a word in a key, in bytes; longer words are cut. DynamoDB permits sort
+/// keys of 1 KB.
 const MAX_BYTES: usize = 128;
-/// The form that earlier versions used to compare texts and store words: with accents.
+/// The form in which earlier versions compared texts and stored words, which includes accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
 }
 
-/// A folded text, cut to the length in keys.
+/// A folded text, cut to the maximum length in keys.
 pub fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(MAX_BYTES)).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// A folded display name, from each of its first words on: `ada lovelace` and `lovelace`.
+/// A folded display name, starting from each of its first words: `ada lovelace` and `lovelace`.
 fn starts(folded: &str) -> Vec<String> {
     let starts = folded.match_indices(' ').map(|(space, _)| space + 1);
     let starts = [0].into_iter().chain(starts).take(NAME_WORDS);
     starts.filter_map(|start| folded.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// For an address with a non-ASCII domain, the address and the domain as people write them, folded.
+/// For an address with a non-ASCII domain, the folded forms of the address and the domain as people
+/// write them.
 fn international(email: &Email) -> Vec<String> {
     let Some((local, domain)) = email.as_str().rsplit_once('@').filter(|(_, domain)| domain.contains("xn--")) else { return Vec::new() };
     let (domain, result) = idna::domain_to_unicode(domain);
     if result.is_err() { Vec::new() } else { vec![folded(&format!("{local}@{domain}")), folded(&domain)] }
 }
 
-/// Several beginnings of words to search for, in any order.
+/// The beginnings of several words to search for, in any order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     words: Vec<String>,
@@ -52,20 +54,20 @@ pub struct Search {
 }
 
 impl Search {
-    /// Parses a typed text; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if there is
-    /// no word.
+    /// Parses a typed text; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if the text
+    /// does not contain a word.
     pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<String> =
             folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
         let phrase = words.join(" ");
         let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
-        // The longest word matches the fewest users. If it is not among a name's first words, all
-        // words together may still match in the order of the name.
+        // The longest word matches the fewest users. If that word is not among a name's first
+        // words, all words together may still match in the order of the name.
         let beginnings = if phrase.starts_with(&longest) { vec![longest] } else { vec![longest, phrase] };
         Some(Self { words, beginnings })
     }
 
-    /// One or two beginnings of words to look up in the index.
+    /// The beginnings of one or two words to look up in the index.
     pub fn beginnings(&self) -> &[String] {
         &self.beginnings
     }
@@ -85,7 +87,7 @@ impl User {
         self.folded_name().as_deref().map(starts).unwrap_or_default()
     }
 
-    /// The addresses that find the user.
+    /// The addresses by which the user is found.
     fn found_by(&self) -> impl Iterator<Item = &Channel> {
         self.channels.iter().filter(|channel| channel.is_primary || channel.signs_in())
     }
@@ -96,23 +98,23 @@ impl User {
 
     /// The words that need items in the table, cut as in keys: the words of the name and of
     /// international addresses, and the primary address unless the user signs in with it. Sign-in
-    /// addresses are found by their claims.
+    /// addresses are found by their claims in the table.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
         let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(primary);
         words.map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The words of the name as stored by an earlier version, with accents, except words that are
-    /// still stored.
+    /// The words of the name in the form in which an earlier version stored them, with accents,
+    /// except words that are still stored.
     pub fn earlier_words(&self) -> BTreeSet<String> {
         let name = self.display_name.as_deref().filter(|name| !name.is_ascii()).map(folded_earlier);
         let words: BTreeSet<String> = name.as_deref().map(starts).unwrap_or_default().iter().map(|word| cut(word).to_owned()).collect();
         words.difference(&self.unclaimed_words()).cloned().collect()
     }
 
-    /// The first of the user's words, in key order, that starts with one of a search's word
-    /// beginnings, cut as in keys. `None` if there is no such word.
+    /// The first of the user's words, in key order, that starts with a beginning from the search,
+    /// cut as in keys. `None` if there is no such word.
     pub fn first_word(&self, search: &Search) -> Option<String> {
         let addresses = self.found_by().map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(addresses);
@@ -120,7 +122,7 @@ impl User {
         words.map(|word| cut(&word).to_owned()).min()
     }
 
-    /// Whether each word of a search begins a word of the name or of an address.
+    /// Whether each word of the search is the beginning of a word of the name or of an address.
     pub fn begins_with(&self, search: &Search) -> bool {
         let name = self.folded_name().unwrap_or_default();
         let addresses: Vec<String> =
@@ -132,7 +134,7 @@ impl User {
         search.words.iter().all(begins)
     }
 
-    /// Whether each word of a search is part of the name or of an address.
+    /// Whether each word of the search is part of the name or of an address.
     pub fn contains(&self, search: &Search) -> bool {
         let name = self.folded_name();
         let addresses = self.channels.iter().flat_map(|channel| {
@@ -169,7 +171,7 @@ mod tests {
         let beginnings = |text: &str| Search::parse(text).map(|search| search.beginnings);
         assert_eq!(beginnings("Chen Mei"), Some(vec!["chen".to_owned()]));
         assert_eq!(beginnings("Mei Chen"), Some(vec!["chen".to_owned(), "mei chen".to_owned()]));
-        assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is in no index");
+        assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is not in the index");
         assert_eq!((beginnings(""), beginnings(" \t")), (None, None));
     }
 

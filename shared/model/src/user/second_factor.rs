@@ -1,4 +1,4 @@
-//! The second factor: whether a user has one, or must have one.
+//! The second factor: whether a user has one, and whether a user must have one.
 
 use wire::id::SessionId;
 
@@ -15,13 +15,14 @@ impl User {
         self.totp.iter().flat_map(Totp::apps)
     }
 
-    /// Whether sign-ins of the user require a second factor.
+    /// Whether the user needs a second factor to sign in.
     pub fn has_second_factor(&self) -> bool {
         self.totp.is_some()
     }
 
     /// Whether the user can prove two factors: with an app in addition to the first factor, or with
-    /// a passkey whose authenticator verified the user, if the project accepts it as both factors.
+    /// a passkey whose authenticator verified the user, if the project accepts such a passkey as
+    /// both factors.
     pub fn can_prove_two_factors(&self, config: &ProjectConfig) -> bool {
         let is_both = |passkey: &Passkey| config.passkeys.is_two_factors(passkey.was_user_verified);
         self.has_second_factor() || self.passkeys.iter().any(is_both)
@@ -32,7 +33,7 @@ impl User {
         config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac)
     }
 
-    /// Why the user is restricted; `None` if the user is not.
+    /// Why the user is restricted; `None` if the user is not restricted.
     pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
         let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
         if self.is_anonymous {
@@ -47,16 +48,16 @@ impl User {
         }
     }
 
-    /// Whether the user has an authenticator app now and had none `before`.
+    /// Whether the user has an authenticator app now but did not have one in `before`.
     pub fn gained_app(&self, before: &Self) -> bool {
         self.has_second_factor() && !before.has_second_factor()
     }
 
     /// Ends all sessions except `kept` if the project requires two factors of the user and the user
-    /// has gained an authenticator app, which would otherwise lift the restriction in all of them.
-    /// `kept` is the session in which the app was set up; `None` if a server set it up.
+    /// has gained an authenticator app. Otherwise, the app would lift the restriction in all
+    /// sessions. `kept` is the session in which the app was set up; `None` if a server set it up.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
-        // The change may have ended all sessions already, for example if it also sets a password.
+        // The change may already have ended all sessions, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
         if self.gained_app(before) && is_unended && self.must_prove_two_factors(config) {
             self.end_sessions(kept);

@@ -6,8 +6,8 @@ use crate::user::User;
 use crate::user::restriction::Restriction;
 
 impl Verdict<'_> {
-    /// Logs the rules that matched or failed, and restricts the new user if a rule says so; fails
-    /// if the sign-up is rejected.
+    /// Logs the rules that matched or failed, and restricts the new user if a rule requires it;
+    /// fails if the sign-up is rejected.
     pub fn apply(self, user: &mut User) -> Result<(), Refusal> {
         for (rule, status) in &self.evaluations {
             match status {
@@ -22,7 +22,8 @@ impl Verdict<'_> {
         if let Some(rule) = self.restricted_by {
             let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
             let details = format!("sign-up rule {}{note}", rule.id);
-            // An anonymous user who signs up now may already be restricted by an administrator.
+            // An anonymous user who signs up now may already have been restricted by an
+            // administrator.
             let Restriction { reason, private_details } = user.restriction.take().unwrap_or_default();
             let private_details = Some(private_details.map_or_else(|| details.clone(), |before| format!("{before}\n{details}")));
             user.restriction = Some(Restriction { reason, private_details });

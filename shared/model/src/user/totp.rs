@@ -19,16 +19,16 @@ pub const MAX_AUTHENTICATORS: usize = Quota::Authenticators.max();
 /// A user's second factor: at least one authenticator app, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
-    /// The first app. Its fields are flattened, because earlier versions, which permitted only one
-    /// app, stored them directly in this object.
+    /// The first app. The fields of the app are flattened, because earlier versions, which
+    /// permitted only one app, stored the fields directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps. The field's name is not one of DynamoDB's reserved words, so expressions can
-    /// contain it.
+    /// The other apps. The name of the field is not one of DynamoDB's reserved words, so
+    /// expressions can contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, if there are any, which stand in for codes from the apps. They are
-    /// removed when the last app is removed or all apps are replaced.
+    /// The recovery codes, if there are any; they stand in for codes from the apps. Recovery codes
+    /// are removed when the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }
@@ -37,19 +37,20 @@ pub struct Totp {
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authenticator {
-    /// The id of the app; the nil UUID if the app was set up by a version that permitted only one.
+    /// The id of the app; the nil UUID if the app was set up by an earlier version that permitted
+    /// only one app.
     #[serde(default = "nil", skip_serializing_if = "is_nil")]
     pub id: AuthenticatorId,
-    /// The name given to the app by the user; absent if none.
+    /// The name that the user gave the app; absent if the user did not name it.
     pub name: Option<String>,
-    /// The secret, sealed for its user.
+    /// The secret, sealed for the user.
     pub secret: SealedText,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
-    /// When the app was set up. Absent if the version that set it up did not record the time; the
-    /// app then counts as set up before every session began.
+    /// When the app was set up. Absent if the app was set up by an earlier version that did not
+    /// record the time. Such an app counts as set up before every session began.
     pub set_at: Option<Timestamp>,
-    /// When a code from the app was last accepted; absent if never recorded.
+    /// When a code from the app was last accepted; absent if no use has been recorded.
     pub last_used_at: Option<Timestamp>,
 }
 
@@ -61,7 +62,7 @@ fn is_nil(id: &AuthenticatorId) -> bool {
     id.uuid().is_nil()
 }
 
-/// The owner for sealing the secrets of a user's authenticator apps.
+/// The owner under which the secrets of a user's authenticator apps are sealed.
 pub fn owner(project: &ProjectId, user: UserId) -> String {
     format!("totp/{project}/{user}")
 }
@@ -79,24 +80,25 @@ impl Authenticator {
         })
     }
 
-    /// The time step of a code that is currently valid and unused; `None` for any other code.
+    /// The time step of a code that is currently valid and has not been used; `None` for any other
+    /// code.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<u64>, Error> {
         let secret = TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)?;
         Ok(secret.check(code, now).filter(|step| *step > self.last_step))
     }
 }
 
-/// An authenticator app, as its user sees it.
+/// An authenticator app in responses to its user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuthenticatorView {
     /// The id.
     pub id: AuthenticatorId,
-    /// The name given to the app by the user; `null` if none.
+    /// The name that the user gave the app; `null` if the user did not name it.
     pub name: Option<String>,
     /// When the app was set up, in milliseconds since the Unix epoch; `null` if unknown.
     pub created_at_millis: Option<i64>,
     /// When a code from the app was last accepted, in milliseconds since the Unix epoch; `null` if
-    /// never recorded.
+    /// no use has been recorded.
     pub last_used_at_millis: Option<i64>,
 }
 
@@ -123,7 +125,7 @@ impl Totp {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// All apps, for changes, oldest first.
+    /// All apps, oldest first, for changing them.
     pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
         std::iter::once(&mut self.first).chain(&mut self.more)
     }
@@ -133,7 +135,7 @@ impl Totp {
         self.apps().find(|app| app.id == id)
     }
 
-    /// Adds an app; `false` if the user has [`MAX_AUTHENTICATORS`] apps.
+    /// Adds an app; `false` if the user already has [`MAX_AUTHENTICATORS`] apps.
     pub fn add(&mut self, app: Authenticator) -> bool {
         let has_room = self.apps().count() < MAX_AUTHENTICATORS;
         if has_room {
@@ -142,9 +144,9 @@ impl Totp {
         has_room
     }
 
-    /// The app that currently shows a code, with the time step of the code; `None` if the code is
-    /// wrong or was used. The code is compared with every app, so the time taken does not reveal
-    /// which app shows it.
+    /// The app that currently shows this code, with the time step of the code; `None` if the code
+    /// is wrong or has been used. The code is compared with all apps, so the time taken does not
+    /// reveal which app shows it.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<(&Authenticator, u64)>, Error> {
         let mut right = None;
         for app in self.apps() {
@@ -154,7 +156,7 @@ impl Totp {
         Ok(right)
     }
 
-    /// The second factor without the app with this id; `None` if that was the only one.
+    /// The second factor without the app with this id; `None` if that was the only app.
     pub fn without(self, id: AuthenticatorId) -> Option<Self> {
         let Self { first, more, recovery } = self;
         let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);

@@ -12,10 +12,10 @@ use crate::provider::account::{ProviderAccount, is_account_id};
 use crate::text::line;
 use crate::user::MAX_ACCOUNTS;
 
-/// The longest note about a restriction, in characters.
+/// The maximum length of a note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;
 
-/// A name of at most 256 characters; `None` if it is blank.
+/// A name of at most 256 characters; `None` if the name is blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(pub Option<String>);
 
@@ -35,7 +35,7 @@ pub struct ImportedHash(pub Hash);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct False;
 
-/// A provider account that signs the user in.
+/// A provider account that the user can sign in with.
 #[wire::optional]
 #[derive(Debug, Clone, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -57,8 +57,8 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    /// The provider account to store, with this id. Its issuer, which depends on the project, is
-    /// not set yet.
+    /// The provider account to store, with this id. The issuer is not set yet, because it depends
+    /// on the project.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,

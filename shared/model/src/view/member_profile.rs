@@ -1,4 +1,4 @@
-//! A member's profile in a team, in the forms for clients and servers.
+//! The forms of a member's profile in a team, for clients and for servers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,23 +16,24 @@ pub struct ClientMemberProfile {
     pub team_id: TeamId,
     /// The user.
     pub user_id: UserId,
-    /// The name in this team: the user's own name unless another one was set here.
+    /// The name in this team: the user's own name unless another name was set for the team.
     pub display_name: Option<String>,
-    /// The picture in this team: the user's own unless another one was set here.
+    /// The picture in this team: the user's own picture unless another picture was set for the
+    /// team.
     pub profile_image_url: Option<String>,
 }
 
 /// A member's profile together with the user, for servers.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerMemberProfile {
-    /// The fields that clients can read too.
+    /// The fields that clients can also read.
     #[serde(flatten)]
     pub client: ClientMemberProfile,
     /// The user.
     pub user: ServerUser,
 }
 
-/// A member's profile in the form for the caller's access level.
+/// A member's profile in the form for the access level of the caller.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum MemberProfileView {
@@ -43,7 +44,7 @@ pub enum MemberProfileView {
 }
 
 impl ClientMemberProfile {
-    /// The profile of a member; the user's own values are the defaults.
+    /// The profile of a member, with the user's own values in place of values that are not set.
     pub fn of(team_id: TeamId, member: &Member, user: &User) -> Self {
         Self {
             team_id,

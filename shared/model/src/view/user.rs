@@ -1,4 +1,4 @@
-//! A user in the forms for clients and servers.
+//! The forms of a user for clients and for servers.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::text::either::either;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// A user, as its own client reads it.
+/// A user in responses to the user's client.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientUser {
     /// The id.
@@ -42,7 +42,8 @@ pub struct ClientUser {
     pub passkey_auth_enabled: bool,
     /// Whether the user has a password or may sign in with an emailed code.
     pub auth_with_email: bool,
-    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
+    /// Whether the user has an authenticator app, which means that sign-ins require a second
+    /// factor.
     pub requires_totp_mfa: bool,
     /// Metadata that the client reads and writes.
     #[schema(value_type = Option<serde_json::Value>)]
@@ -58,7 +59,7 @@ pub struct ClientUser {
     pub restricted_reason: Option<RestrictedReason>,
     /// Whether an administrator, a server or a sign-up rule restricted the user.
     pub restricted_by_admin: bool,
-    /// The reason for the restriction, visible to the user.
+    /// The reason for the restriction, which the user can see.
     pub restricted_by_admin_reason: Option<String>,
     /// The user's provider accounts.
     pub oauth_providers: Vec<ProviderAccountView>,
@@ -75,10 +76,10 @@ pub struct ProviderAccountView {
     pub email: Option<String>,
 }
 
-/// A user, as servers and administrators read it.
+/// A user in responses to servers and administrators.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ServerUser {
-    /// The fields that clients can read too.
+    /// The fields that clients can also read.
     #[serde(flatten)]
     pub client: ClientUser,
     /// Whether the primary address is used for signing in.
@@ -88,7 +89,7 @@ pub struct ServerUser {
     pub server_metadata: Option<Metadata>,
     /// When the user was last active, in milliseconds since the Unix epoch.
     pub last_active_at_millis: i64,
-    /// Notes on the restriction, not visible to the user.
+    /// Notes on the restriction, which the user cannot see.
     pub restricted_by_admin_private_details: Option<String>,
     /// The country: ISO 3166-1 alpha-2.
     pub country_code: Option<String>,
@@ -96,7 +97,7 @@ pub struct ServerUser {
     pub risk_scores: RiskScores,
 }
 
-/// A user in the form for the caller's access level.
+/// A user in the form for the access level of the caller.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum UserView {
@@ -156,7 +157,8 @@ impl UserView {
         }
     }
 
-    /// The view with the restriction of the signed-in user's session; `None` for no restriction.
+    /// The view with the restriction that applies in the signed-in user's session; `None` if there
+    /// is no restriction.
     #[must_use]
     pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
         let client = match &mut self {

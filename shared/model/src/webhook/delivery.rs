@@ -1,4 +1,4 @@
-//! Deliveries: one event on its way to one endpoint.
+//! Deliveries, each of one event to one endpoint.
 
 use jiff::{SignedDuration, Timestamp};
 use ring::digest::{SHA256, digest};
@@ -12,7 +12,7 @@ use crate::webhook::event::{EventType, Message};
 
 /// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The wait after each failed attempt. The attempt after the last wait is final.
+/// The waits after each failed attempt. The attempt after the last wait is the final one.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),
@@ -22,8 +22,8 @@ const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_hours(10),
     SignedDuration::from_hours(10),
 ];
-/// The largest random extension of a wait, as a fraction of it. It spreads the retries after an
-/// outage.
+/// The maximum random extension of a wait, as a fraction of the wait. The random extension spreads
+/// the retries after an outage.
 const JITTER: f64 = 0.2;
 
 /// The status of a delivery or of an attempt.
@@ -39,29 +39,29 @@ pub enum DeliveryStatus {
     Failed,
 }
 
-/// An event on its way to an endpoint.
+/// The delivery of an event to an endpoint.
 #[wire::sparse]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The id.
     pub id: WebhookDeliveryId,
-    /// The id of the message, which is the same in a replay.
+    /// The id of the message, which is the same in all replays.
     pub message_id: String,
     /// The type of the event.
     pub event_type: EventType,
     /// The body of the message.
     pub body: String,
-    /// When the event happened; for a replay, when it was requested.
+    /// When the event happened; in a replay, when the replay was requested.
     pub created_at: Timestamp,
     /// The status.
     pub status: DeliveryStatus,
     /// The attempts so far, oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
-    /// When the next attempt is due, while the delivery is pending.
+    /// When the next attempt is due; absent unless the delivery is pending.
     pub next_attempt_at: Option<Timestamp>,
-    /// When another delivery of the same message was last requested; absent if never, or if an
-    /// earlier version recorded the request.
+    /// When another delivery of the same message was last requested; absent if this never happened,
+    /// or if an earlier version recorded the request.
     pub replayed_at: Option<Timestamp>,
 }
 
@@ -71,26 +71,26 @@ pub struct Delivery {
 pub struct Attempt {
     /// When the attempt began.
     pub at: Timestamp,
-    /// The HTTP status of the answer; absent if no answer arrived.
+    /// The HTTP status of the response; absent if no response arrived.
     pub response_status: Option<u16>,
     /// How long the attempt took, in milliseconds.
     pub duration_millis: u32,
-    /// Why there was no answer; absent if there was one.
+    /// Why no response arrived; absent if a response arrived.
     pub error: Option<String>,
-    /// The beginning of the answer's body; absent if no answer arrived.
+    /// The beginning of the response's body; absent if no response arrived.
     pub answer: Option<String>,
 }
 
 impl Attempt {
-    /// Whether the endpoint accepted the event: with a status from 200 to 299.
+    /// Whether the endpoint accepted the event with a status from 200 to 299.
     pub fn is_success(&self) -> bool {
         self.response_status.is_some_and(|status| (200..300).contains(&status))
     }
 }
 
 impl Delivery {
-    /// A new delivery of a message, due now. The id is derived from the message and the endpoint,
-    /// so a change that is read twice creates only one delivery.
+    /// A new delivery of a message that is due now. The id is derived from the message and the
+    /// endpoint, so a change that is read twice creates only one delivery.
     pub fn of(message: Message, endpoint: WebhookEndpointId, now: Timestamp) -> Self {
         let digest = digest(&SHA256, format!("{endpoint}/{}", message.id).as_bytes());
         let mut bytes = [0; 10];
@@ -100,7 +100,7 @@ impl Delivery {
         Self::new(id.into(), message, now)
     }
 
-    /// A new delivery with this id, due now.
+    /// A new delivery with this id that is due now.
     pub fn new(id: WebhookDeliveryId, message: Message, now: Timestamp) -> Self {
         let Message { id: message_id, event_type, at, body } = message;
         let (status, attempts) = (DeliveryStatus::Pending, Vec::new());
@@ -113,8 +113,8 @@ impl Delivery {
         Self::new(id, Message { id: message_id, event_type, at: now, body }, now)
     }
 
-    /// Adds an attempt, and sets the status and the time of the next attempt. `fraction`, a random
-    /// number in [0, 1), determines the jitter.
+    /// Adds an attempt, and updates the status and the time of the next attempt. `fraction`, a
+    /// random number in [0, 1), determines the jitter.
     pub fn attempted(&mut self, attempt: Attempt, fraction: f64) {
         let wait = WAITS.get(self.attempts.len()).map(|wait| *wait + wait.mul_f64(JITTER * fraction));
         let ended_at = after(attempt.at, SignedDuration::from_millis(i64::from(attempt.duration_millis)));
@@ -143,7 +143,7 @@ impl Delivery {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeliveryView {
     id: WebhookDeliveryId,
-    /// The id of the message, the same in every attempt and every replay.
+    /// The id of the message, which is the same in all attempts and replays.
     #[schema(example = "msg_6b0f6c3d1c2e4f5a9b8c7d6e5f403122")]
     message_id: String,
     event_type: EventType,
@@ -154,10 +154,11 @@ pub struct DeliveryView {
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch; `null` unless the status is `pending`.
     next_attempt_at_millis: Option<i64>,
-    /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if never.
+    /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if it was
+    /// never replayed.
     replayed_at_millis: Option<i64>,
-    /// The body of the message: `type`, `timestamp` and `data`. With `"truncated": true`, metadata
-    /// in `data` is `null` because it was too large.
+    /// The body of the message: `type`, `timestamp` and `data`. If the body contains `"truncated":
+    /// true`, metadata in `data` is `null` because it was too large.
     #[schema(value_type = Object)]
     payload: Value,
 }
@@ -167,13 +168,13 @@ pub struct DeliveryView {
 pub struct AttemptView {
     /// Milliseconds since the Unix epoch.
     at_millis: i64,
-    /// `null` if no answer arrived.
+    /// `null` if no response arrived.
     response_status: Option<u16>,
-    /// The first KB of the answer's body; `null` if no answer arrived.
+    /// The first KB of the response's body; `null` if no response arrived.
     response_body: Option<String>,
     /// How long the attempt took, in milliseconds.
     duration_millis: u32,
-    /// Why no answer arrived; `null` if one did.
+    /// Why no response arrived; `null` if a response arrived.
     error: Option<String>,
 }
 

@@ -25,7 +25,7 @@ macro_rules! event_types {
             /// Every type.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name on the wire.
+            /// The name of the type on the wire.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
@@ -86,28 +86,31 @@ event_types! {
     TeamApiKeyDeleted = "team_api_key.deleted",
     /// An entry was added to the audit log.
     AuditEntryCreated = "audit_entry.created",
-    /// A test requested by an administrator.
+    /// An administrator requested a test event.
     EndpointTest = "endpoint.test",
 }
 
-/// An event as delivered, with the same id and body in every attempt.
+/// An event in the form in which it is delivered, with the same id and body in all attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The id, which lets receivers recognize repetitions.
+    /// The id, by which receivers recognize repeated deliveries.
     pub id: String,
     /// The type.
     pub event_type: EventType,
-    /// When the event happened; for a replay, when it was requested.
+    /// When the event happened; in a replay, when the replay was requested.
     pub at: Timestamp,
-    /// The body: `{"type", "timestamp", "data"}`, and `"truncated": true` if metadata was left out.
+    /// The body: The JSON `{"type", "timestamp", "data"}`, with `"truncated": true` if metadata was
+    /// left out.
     pub body: String,
 }
 
-/// The size of data, in bytes of JSON, above which metadata is left out. Each delivery of an event
-/// stores its data, and all deliveries of an endpoint share one partition of the table.
+/// The maximum size of the data, in bytes of JSON; if the data is larger, metadata is left out.
+/// Each delivery of an event stores its data, and all deliveries of an endpoint share one partition
+/// of the table.
 const MAX_DATA: usize = 64 << 10;
-/// The metadata of users and teams (JSON pointers), in the order of omission: first the selected
-/// team's, because teams have their own events; last the metadata that only servers read.
+/// The metadata of users and teams (JSON pointers), in the order of omission. The selected team's
+/// metadata is omitted first, because teams have their own events, and the metadata that only
+/// servers read is omitted last.
 const METADATA: [&str; 6] = [
     "/selected_team/client_metadata",
     "/selected_team/client_read_only_metadata",
@@ -118,8 +121,8 @@ const METADATA: [&str; 6] = [
 ];
 
 impl Message {
-    /// A message with this data. Above 64 KB of JSON, as much metadata as necessary is replaced
-    /// with `null`.
+    /// A message that contains this data. If the data exceeds 64 KB of JSON, as much metadata as
+    /// necessary is replaced with `null`.
     pub fn new(id: String, event_type: EventType, at: Timestamp, mut data: Value) -> Self {
         let (mut text, mut truncated) = (data.to_string(), "");
         for metadata in METADATA {

@@ -1,16 +1,17 @@
-//! Custom headers of an endpoint: which names and values are accepted.
+//! Custom headers of an endpoint: the names and values that are accepted.
 
 use std::collections::BTreeMap;
 
-/// Stands for a header's value in responses. In a request, it keeps the current value.
+/// The placeholder for a header's value in responses. In a request, the placeholder keeps the
+/// current value.
 pub const HIDDEN: &str = "********";
 /// The maximum number of headers.
 pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that projects may not set: the service sets them itself, or they control or record how a
-/// message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
+/// Names that projects may not set: the service sets these headers itself, or they control or
+/// record how a message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
 const RESERVED: [&str; 17] = [
     "accept-encoding",
     "connection",
@@ -33,7 +34,7 @@ const RESERVED: [&str; 17] = [
 /// Prefixes of names for signatures and proxies, which projects may not set either.
 const RESERVED_PREFIXES: [&str; 4] = ["webhook-", "svix-", "proxy-", "x-forwarded-"];
 
-/// The headers with names in lower case, or the first problem with them.
+/// The headers with their names in lower case, or the first problem found.
 pub fn checked(headers: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
     if headers.len() > MAX_HEADERS {
         return Err(format!("must have at most {MAX_HEADERS} entries"));

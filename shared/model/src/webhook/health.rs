@@ -1,4 +1,4 @@
-//! Whether an endpoint works, judging by its last attempts.
+//! Whether an endpoint works, judged by its last attempts.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -8,33 +8,33 @@ use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
 /// How long an endpoint may fail without a success before it is switched off.
 pub const FAILURE_TIMEOUT: SignedDuration = SignedDuration::from_hours(5 * 24);
-/// Failures further apart than this belong to different series.
+/// Failures that are further apart than this belong to different series.
 const APART: SignedDuration = SignedDuration::from_hours(24);
-/// The status of a receiver that no longer exists (RFC 9110 §15.5.11).
+/// The status code of a receiver that no longer exists (RFC 9110 §15.5.11).
 const GONE: u16 = 410;
 
-/// Why nothing is sent to an endpoint.
+/// Why events are not sent to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DisabledReason {
     /// An administrator switched the endpoint off.
     Manual,
-    /// Every attempt failed for five days.
+    /// All attempts have failed for five days.
     Failing,
-    /// The endpoint answered with status 410 (Gone).
+    /// The endpoint responded with status 410 (Gone).
     Gone,
 }
 
-/// The state of an endpoint, judging by its last attempts.
+/// The state of an endpoint, judged by its last attempts.
 #[wire::sparse]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// When the current series of failures began; absent if the last attempt succeeded, there was
-    /// none, or the endpoint has been switched on since.
+    /// When the current series of failures began. Absent if the last attempt succeeded, if there
+    /// was no attempt, or if the endpoint has been switched on since.
     pub failing_since: Option<Timestamp>,
-    /// When the last failed attempt of this series began; absent if there is no series.
+    /// When the last failed attempt of the current series began; absent if there is no such series.
     pub failed_at: Option<Timestamp>,
-    /// The last attempt; absent if there was none.
+    /// The last attempt; absent if there has not been an attempt.
     pub last: Option<LastDelivery>,
 }
 
@@ -45,12 +45,12 @@ pub struct LastDelivery {
     pub status: DeliveryStatus,
     /// Milliseconds since the Unix epoch.
     pub at_millis: i64,
-    /// The status of the answer; `null` without an answer.
+    /// The status of the response; `null` if no response arrived.
     pub response_status: Option<u16>,
 }
 
 impl Health {
-    /// Records an attempt; returns the reason if the endpoint must be switched off.
+    /// Records an attempt, and returns the reason if the endpoint must be switched off.
     pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
         let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });

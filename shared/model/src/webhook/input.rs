@@ -1,9 +1,9 @@
 //! Requests that create and change endpoints.
 //!
 //! The values of custom headers can be set but are never returned. A request with [`HIDDEN`] in
-//! place of a value keeps the stored value, but only with the same URL. Another URL requires the
-//! values again, so that nobody can have stored values sent to their own server. The path matters
-//! too, because it may be all that distinguishes the endpoints of a service's customers.
+//! place of a value keeps the stored value, provided the URL does not change. For another URL, the
+//! values must be sent again, so that nobody can have stored values sent to their own server. The
+//! path matters too, because the endpoints of a service's customers may differ only in their paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::webhook::event::EventType;
 use crate::webhook::headers::{HIDDEN, checked};
 use crate::webhook::{CustomHeader, DisabledReason, Endpoint, SigningSecret, header_owner, secret_owner};
 
-/// The longest description, in characters.
+/// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 256;
 
 /// A new endpoint.
@@ -36,11 +36,11 @@ pub struct NewEndpoint {
     pub url: String,
     /// One line of at most 256 characters.
     pub description: Option<String>,
-    /// The types of events to send; absent or empty for all.
+    /// The types of events to send; if absent or empty, all types are sent.
     pub event_types: Option<Vec<EventType>>,
     /// Default: `true`.
     pub enabled: Option<bool>,
-    /// At most ten headers, added to each request.
+    /// At most ten headers that are added to each request.
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
 
@@ -51,17 +51,17 @@ pub struct NewEndpoint {
 pub struct EndpointPatch {
     /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
     /// deployment allows private addresses. If the endpoint has headers, changing the URL requires
-    /// `custom_headers` with all values in plain text, so that they go only where their owner
-    /// wants.
+    /// `custom_headers` with all values in plain text. So the values are sent only where their
+    /// owner wants.
     pub url: Option<String>,
     /// One line of at most 256 characters.
     pub description: Option<String>,
-    /// The types of events to send; empty for all.
+    /// The types of events to send; if empty, all types are sent.
     pub event_types: Option<Vec<EventType>>,
-    /// `true` also forgets past failures.
+    /// `true` also resets the record of failures.
     pub enabled: Option<bool>,
-    /// All headers added to each request. A value of eight asterisks keeps the header's value,
-    /// unless the URL changes.
+    /// All headers that are added to each request. A value of eight asterisks keeps the header's
+    /// value, unless the URL changes.
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
 
@@ -70,7 +70,7 @@ pub struct EndpointPatch {
 pub enum Refusal {
     /// The request is invalid.
     Input(Problems),
-    /// A value could not be sealed.
+    /// It was not possible to seal a value.
     Seal(Error),
 }
 
@@ -80,7 +80,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// Seals the signing secrets and the header values of a project's endpoints.
+/// Seals the signing secrets and the header values of the endpoints of a project.
 #[derive(Clone, Copy)]
 pub struct SecretSealer<'a> {
     /// Encrypts the secrets and values.
@@ -92,7 +92,7 @@ pub struct SecretSealer<'a> {
 }
 
 impl SecretSealer<'_> {
-    /// A new signing secret of an endpoint, sealed and in plain text.
+    /// A new signing secret of an endpoint, both sealed and in plain text.
     pub fn new_secret(self, endpoint: WebhookEndpointId) -> Result<(SigningSecret, SecretString), Error> {
         let plain = webhook::new_secret(self.entropy);
         let sealed = self.sealer.seal(self.entropy, &secret_owner(self.project.as_str(), endpoint), &plain)?;
@@ -101,8 +101,8 @@ impl SecretSealer<'_> {
         Ok((SigningSecret { sealed, last_four }, plain))
     }
 
-    /// The headers with sealed values. A header with the value [`HIDDEN`] keeps its value from
-    /// `known`, and is refused if `known` has none.
+    /// The headers with sealed values. A header with the value [`HIDDEN`] keeps its value in
+    /// `known`, and is refused if `known` does not contain it.
     fn headers(
         self,
         id: WebhookEndpointId,
@@ -115,7 +115,7 @@ impl SecretSealer<'_> {
             let value = match kept {
                 Some(kept) => kept.value.clone(),
                 None if value == HIDDEN => {
-                    return Err(problem(format!("must contain the value of {name}, because none is stored for this URL")));
+                    return Err(problem(format!("must contain the value of {name}, because no value is stored for this URL")));
                 }
                 None => self.sealer.seal(self.entropy, &header_owner(self.project.as_str(), id, &name), &value.into())?,
             };
@@ -142,7 +142,7 @@ fn types(given: Vec<EventType>) -> Vec<EventType> {
 }
 
 impl NewEndpoint {
-    /// The new endpoint with its secret in plain text. The caller has checked the URL.
+    /// The new endpoint, and its secret in plain text. The caller has already checked the URL.
     pub fn into_endpoint(
         self,
         id: WebhookEndpointId,
@@ -156,8 +156,8 @@ impl NewEndpoint {
             description: description(self.description.unwrap_or_default())?,
             event_types: types(self.event_types.unwrap_or_default()),
             disabled: (self.enabled == Some(false)).then_some(DisabledReason::Manual),
-            // With a time here, an endpoint that is created switched off would receive earlier
-            // events.
+            // If this time were set, an endpoint that is created switched off would receive events
+            // from before its creation.
             disabled_at: None,
             secret,
             previous: None,
@@ -170,7 +170,7 @@ impl NewEndpoint {
 }
 
 impl EndpointPatch {
-    /// The endpoint with the change. The caller has checked the URL.
+    /// The endpoint with the change applied. The caller has already checked the URL.
     pub fn apply(self, mut endpoint: Endpoint, sealing: SecretSealer<'_>, now: Timestamp) -> Result<Endpoint, Refusal> {
         let has_moved = self.url.as_ref().is_some_and(|url| *url != endpoint.url);
         endpoint.url = self.url.unwrap_or(endpoint.url);

@@ -1,7 +1,7 @@
 //! Webhooks: the endpoints of a project, which receive events about changes.
 //!
-//! Secrets are stored sealed, not as digests, because the service signs with them. The values of
-//! custom headers are sealed as well, because they often authenticate the sender.
+//! Secrets are stored sealed instead of as digests, because the service signs with them. The values
+//! of custom headers are sealed as well, because such values are often credentials of the sender.
 
 pub mod delivery;
 pub mod event;
@@ -34,7 +34,7 @@ pub struct Endpoint {
     pub url: String,
     /// The purpose of the endpoint.
     pub description: String,
-    /// The types of events that the endpoint receives; all types if empty.
+    /// The types of events that the endpoint receives; empty for all types.
     pub event_types: Vec<EventType>,
     /// Why the endpoint is switched off; `None` if it is switched on.
     pub disabled: Option<DisabledReason>,
@@ -43,11 +43,11 @@ pub struct Endpoint {
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
-    /// The replaced secret; absent if there is none, or if the last one was replaced with immediate
-    /// effect. Until it expires, events are signed with it as well as with `secret`, so that the
-    /// receiver has time to switch.
+    /// The secret that was replaced; absent if no secret was replaced, or if the last one was
+    /// replaced with immediate effect. Until the replaced secret expires, events are signed with
+    /// both secrets, so that the receiver has time to switch.
     pub previous: Option<PreviousSecret>,
-    /// The headers added to each request.
+    /// The headers that are added to each request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CustomHeader>,
     /// When the endpoint was created.
@@ -59,7 +59,7 @@ pub struct Endpoint {
 /// A secret that signs events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SigningSecret {
-    /// The secret, sealed for [`secret_owner`].
+    /// The secret, sealed for the owner [`secret_owner`].
     pub sealed: SealedText,
     /// The last four characters, which help people recognize the secret.
     pub last_four: String,
@@ -68,44 +68,44 @@ pub struct SigningSecret {
 /// A secret that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreviousSecret {
-    /// The secret, sealed for [`secret_owner`].
+    /// The secret, sealed for the owner [`secret_owner`].
     pub sealed: SealedText,
-    /// When the secret stops signing.
+    /// When the replaced secret stops signing.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub until: Timestamp,
 }
 
-/// A header added to each request.
+/// A header that is added to each request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomHeader {
     /// The name, in lower case.
     pub name: String,
-    /// The value, sealed for [`header_owner`].
+    /// The value, sealed for the owner [`header_owner`].
     pub value: SealedText,
 }
 
-/// The owner for sealing the secrets of an endpoint.
+/// The owner under which the secrets of an endpoint are sealed.
 pub fn secret_owner(project: &str, endpoint: WebhookEndpointId) -> String {
     format!("{project}/webhook/{endpoint}")
 }
 
-/// The owner for sealing the value of a header.
+/// The owner under which the value of a header is sealed.
 pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> String {
     format!("{project}/webhook/{endpoint}/{name}")
 }
 
 impl Endpoint {
-    /// Whether the endpoint receives events of this type that happened at this time. Even after an
-    /// endpoint is switched off, it receives earlier events, because changes may be read long after
+    /// Whether the endpoint receives events of this type that happened at `at`. An endpoint that
+    /// has been switched off still receives earlier events, because changes may be read long after
     /// they were made. The times of events are rounded down to seconds, so the endpoint also
     /// receives the events of the second in which it was switched off. If `disabled_at` is absent,
-    /// an endpoint receives nothing while it is switched off.
+    /// an endpoint that is switched off does not receive any events.
     pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
         let was_on = self.disabled.is_none() || self.disabled_at.is_some_and(|off| at <= off);
         was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))
     }
 
-    /// Switches the endpoint off. If it is already off, the reason and the time are kept.
+    /// Switches the endpoint off. If the endpoint is already off, its reason and time are kept.
     pub fn switch_off(&mut self, reason: DisabledReason, now: Timestamp) {
         if self.disabled.is_none() {
             (self.disabled, self.disabled_at) = (Some(reason), Some(now));
@@ -118,13 +118,14 @@ impl Endpoint {
         (self.disabled, self.disabled_at) = (None, None);
     }
 
-    /// The secrets that sign an event, the current one first.
+    /// The secrets that sign an event, starting with the current one.
     pub fn secrets(&self, now: Timestamp) -> impl Iterator<Item = &SealedText> {
         let previous = self.previous.as_ref().filter(|previous| now < previous.until);
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old secret keeps signing until `until`, if that is after `now`.
+    /// Replaces the secret. The old secret keeps signing until `until`, provided that `until` is
+    /// after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });
@@ -141,12 +142,12 @@ pub struct EndpointView {
     description: String,
     /// The types of events that are sent; empty for all types.
     event_types: Vec<EventType>,
-    /// The names of the headers added to each request, each with eight asterisks in place of its
-    /// value.
+    /// The names of the headers that are added to each request, each with eight asterisks in place
+    /// of its value.
     #[schema(value_type = std::collections::HashMap<String, String>)]
     custom_headers: serde_json::Map<String, serde_json::Value>,
     enabled: bool,
-    /// Why nothing is sent to the endpoint; `null` if it is switched on.
+    /// Why events are not sent to the endpoint; `null` if it is switched on.
     disabled_reason: Option<DisabledReason>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,
@@ -154,12 +155,12 @@ pub struct EndpointView {
     updated_at_millis: i64,
     /// The last four characters of the secret.
     secret_last_four: String,
-    /// The last attempt; `null` if there was none.
+    /// The last attempt; `null` if there has not been an attempt.
     last_delivery: Option<LastDelivery>,
 }
 
 impl EndpointView {
-    /// An endpoint with its last attempt.
+    /// An endpoint in a response, with its last attempt.
     pub fn of(endpoint: &Endpoint, health: &Health) -> Self {
         Self {
             id: endpoint.id,
@@ -177,5 +178,5 @@ impl EndpointView {
     }
 }
 
-/// A project and one of its webhook endpoints, which identify the endpoint's items.
+/// A project and one of its webhook endpoints, which together identify the endpoint's items.
 pub type Lane = (ProjectId, WebhookEndpointId);

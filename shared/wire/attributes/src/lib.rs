@@ -1,12 +1,12 @@
-//! The attributes for requests with optional fields, and for stored items and answers that leave
-//! out absent fields.
+//! Attributes for requests with optional fields, and for stored items and responses that omit
+//! absent fields.
 
 use proc_macro::TokenStream;
 use quote::ToTokens as _;
 use syn::{Attribute, Data, DeriveInput, Expr, Field, GenericArgument, PathArguments, PathSegment, Type, parse_macro_input, parse_quote};
 
-/// Types that are parsed from another type, which is the one that the documentation shows. (An
-/// attribute sees only names.)
+/// Types that are parsed from another type, which the documentation shows instead. An attribute
+/// sees only the names of types.
 const READ_FROM: [(&str, &str); 6] = [
     ("AtMillis", "i64"),
     ("Metadata", "serde_json::Value"),
@@ -16,10 +16,10 @@ const READ_FROM: [(&str, &str); 6] = [
     ("Variables", "Object"),
 ];
 
-/// Lets a request leave out the fields of type `Option`, `Change` or `Flag`: unlike `serde`,
-/// `deserr` requires every field without `#[deserr(default)]`. For `ToSchema`, describes these
-/// fields by what the request contains, unless they have their own `value_type`, and other fields
-/// with a default as not required. Put it before the derives.
+/// Makes the fields of type `Option`, `Change` or `Flag` optional in a request: unlike `serde`,
+/// `deserr` requires every field without `#[deserr(default)]`. In the `ToSchema` schema, these
+/// fields have the type that the request contains, unless they have a `value_type` of their own,
+/// and other fields with a default are not required. Put the attribute before the derives.
 #[proc_macro_attribute]
 pub fn optional(_: TokenStream, item: TokenStream) -> TokenStream {
     let has_schema = |item: &DeriveInput| item.attrs.iter().any(|attribute| mentions(attribute, "derive", "ToSchema"));
@@ -40,7 +40,7 @@ fn mentions(attribute: &Attribute, name: &str, word: &str) -> bool {
     attribute.path().is_ident(name) && attribute.meta.to_token_stream().to_string().contains(word)
 }
 
-/// The schema of a field that may be absent, if it differs from the type's.
+/// The schema of a field that may be absent, if it differs from the schema of the type.
 fn schema(outer: &PathSegment) -> Option<Attribute> {
     if outer.ident == "Flag" {
         return Some(parse_quote!(#[schema(value_type = Option<bool>)]));
@@ -58,9 +58,9 @@ fn schema(outer: &PathSegment) -> Option<Attribute> {
     }
 }
 
-/// Leaves out the fields of type `Option` that are `None`, and writes fields of type `Timestamp` as
-/// milliseconds since the Unix epoch. A field with its own `serde` attribute stays as it is. Put it
-/// before serde's derives.
+/// Omits the fields of type `Option` that are `None`, and serializes fields of type `Timestamp` as
+/// milliseconds since the Unix epoch. A field with a `serde` attribute of its own stays as it is.
+/// Put the attribute before serde's derives.
 #[proc_macro_attribute]
 pub fn sparse(_: TokenStream, item: TokenStream) -> TokenStream {
     each_field(item, |_, field| {
@@ -98,18 +98,18 @@ fn name(of: &Type) -> Option<&PathSegment> {
     path.path.segments.last()
 }
 
-/// The text between the angle brackets.
+/// The generic arguments of a type.
 fn arguments(of: &PathSegment) -> impl Iterator<Item = &GenericArgument> {
     let PathArguments::AngleBracketed(arguments) = &of.arguments else { return None.into_iter().flatten() };
     Some(&arguments.args).into_iter().flatten()
 }
 
-/// The first type between the angle brackets.
+/// The first type among the generic arguments.
 fn argument(of: &PathSegment) -> Option<&Type> {
     arguments(of).find_map(|argument| if let GenericArgument::Type(inner) = argument { Some(inner) } else { None })
 }
 
-/// The numbers between the angle brackets.
+/// The constants among the generic arguments.
 fn constants(of: &PathSegment) -> impl Iterator<Item = Expr> {
     arguments(of).filter_map(|argument| match argument {
         GenericArgument::Const(value) => Some(value.clone()),

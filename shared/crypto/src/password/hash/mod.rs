@@ -1,15 +1,15 @@
 //! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
-//! Each hash contains its parameters, so a sign-in recognizes and replaces a hash with weaker
-//! parameters than the current ones.
+//! Each hash contains its parameters, so a sign-in can detect a hash with weaker parameters than
+//! the current ones and replace it.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
-//! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
-//! cost among the project's imported hashes, if there are any. If an argon2id hash is cheaper than
-//! the current parameters, its check is followed by another hash that does the missing work; the
-//! total time is the same to within a few percent. A more expensive hash, from before the
-//! parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of
-//! cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! kind of hash the account has. The work is one argon2id hash at the current parameters and, if
+//! the project has imported bcrypt hashes, one bcrypt hash at their highest cost. If the account's
+//! argon2id hash is cheaper than the current parameters, an extra hash makes up the difference, and
+//! the total time is the same to within a few percent. Checking a more expensive hash, made before
+//! the parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check
+//! of cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -38,9 +38,9 @@ impl std::fmt::Debug for Hash {
     }
 }
 
-/// The bcrypt costs that can be imported. 4 is bcrypt's minimum; 2^12 rounds take a quarter of a
-/// second, which is then the cost of every wrong password in the project. Earlier versions imported
-/// costs up to 16.
+/// The bcrypt costs that can be imported. bcrypt's minimum is 4. 2^12 rounds take a quarter of a
+/// second, which every wrong password in the project then takes. Earlier versions accepted costs up
+/// to 16.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
@@ -71,26 +71,27 @@ pub enum Verdict {
 }
 
 thread_local! {
-    /// Argon2's memory, reused by each hashing thread: allocating it for every hash would be slow
-    /// because the operating system zeroes new memory. See [`Hasher::release`].
+    /// Argon2's memory, which each hashing thread reuses. Allocating memory for every hash would be
+    /// slow, because the operating system zeroes new memory. See [`Hasher::release`].
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The minimum size to reserve for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations above 32
-/// MiB separately and returns them to the operating system when freed; it may keep smaller ones.
-/// Unfilled parts do not take up memory.
+/// MiB separately, and returns their memory to the operating system when they are freed. glibc may
+/// keep smaller allocations. Blocks that have never been filled do not take up memory.
 const MIN_RESERVED: usize = (32 << 10) + 1;
 
-/// The threads hold no memory.
+/// The threads do not hold any memory.
 const FREE: u8 = 0;
 /// The threads may hold memory, and there has been no work since the last [`Hasher::release`].
 const IDLE: u8 = 1;
 /// There has been work since the last [`Hasher::release`].
 const USED: u8 = 2;
 
-/// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
-/// the memory of the parameters, 19 MiB by default). The threads are dedicated: in a pool growing
-/// with load, more threads would keep memory, and [`Self::release`] could not reach them all.
+/// Hashes and checks passwords off the async threads, at most one per core at a time. Each hash
+/// takes the memory of the parameters, 19 MiB by default. The number of threads is fixed: in a pool
+/// that grows with load, more threads would keep memory, and [`Self::release`] could not reach all
+/// of them.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
@@ -118,15 +119,15 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // The digest is all zeros: checking it takes as much work as checking a real hash, but no
-        // password can match.
+        // The digest is all zeros: checking a password against it takes as much work as checking
+        // one against a real hash, but never succeeds.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }
 
     /// Frees the memory of the hashing threads if there has been no work since the last call. A
-    /// long-lived process calls this from time to time, so as not to keep the memory after a burst
-    /// of work.
+    /// long-lived process calls this method from time to time, so that it does not keep the memory
+    /// after a burst of work.
     pub fn release(&self) {
         let becomes = |from: u8, to: u8| self.usage.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if !becomes(USED, IDLE)
@@ -150,10 +151,10 @@ impl Hasher {
         self.run(move || hash_now(params, &salt, password.expose_secret()).expect("valid parameters")).await
     }
 
-    /// Checks `password` against `hash`; without a hash, does the same work and returns
+    /// Checks `password` against `hash`; without a hash, does the same amount of work and returns
     /// [`Verdict::Wrong`]. `dearest` is the highest cost among the project's imported bcrypt
-    /// hashes; `None` if there are none, or if the user is signed in, so that the duration does not
-    /// reveal anything new.
+    /// hashes; `None` if there are none. `dearest` is also `None` for signed-in users, to whom the
+    /// duration does not reveal anything new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
@@ -163,8 +164,8 @@ impl Hasher {
     fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
         match verdicts.next() {
-            // The hash may be of the password as typed, from before normalization. If it matches,
-            // it should be replaced.
+            // The hash may be of the password as typed, because earlier versions did not normalize
+            // passwords. If the hash matches, it should be replaced.
             Some(Verdict::Wrong) | None => match verdicts.next() {
                 Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,
                 Some(Verdict::Wrong) | None => Verdict::Wrong,
@@ -190,8 +191,8 @@ impl Hasher {
         }
     }
 
-    /// After a check against this hash (bcrypt of `cost`, or argon2id), does the work still missing
-    /// to equal the most expensive check in the project.
+    /// After a check against this hash (bcrypt of `cost`, or argon2id), does the additional work
+    /// that the most expensive check in the project would have taken.
     fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         if let Some(stored) = params_of(text)
             && let Some((memory, passes)) = remainder((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
@@ -212,7 +213,8 @@ impl Hasher {
         }
     }
 
-    /// Whether a hash is not argon2, or fills less memory over all its passes than a new one.
+    /// Whether a hash is not argon2, or its memory times its passes is less than that of a new
+    /// hash.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
         params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))
@@ -282,7 +284,8 @@ pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result
     MEMORY.with_borrow_mut(|memory| {
         let blocks = argon2.params().block_count();
         if memory.len() < blocks {
-            // Drop the old memory first: growing it in place would copy its content for nothing.
+            // Drop the old memory first, because growing it in place would copy its content
+            // needlessly.
             *memory = Vec::new();
             memory.reserve_exact(blocks.max(MIN_RESERVED));
             memory.resize(blocks, Block::default());

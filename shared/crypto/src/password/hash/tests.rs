@@ -1,4 +1,4 @@
-//! Hashes, their checks and their memory.
+//! Tests of password hashing, of the checks, and of the memory in use.
 
 use std::task::{Context, Waker};
 

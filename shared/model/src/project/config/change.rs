@@ -29,12 +29,12 @@ pub struct ChangedProject {
     pub project: Project,
     /// The new levels, without secrets.
     pub levels: Levels,
-    /// The changes to the documents of the level.
+    /// The changes to the documents of the changed level.
     pub documents: Vec<DocumentChange>,
 }
 
-/// Applies a change to a level, and to the settings that follow from the levels. If there are
-/// problems, changes nothing and returns them by configuration path.
+/// Applies a change to a level, and updates the settings derived from the levels. If there are
+/// problems, the function does not change anything, and returns the problems by configuration path.
 pub fn change(
     mut levels: Levels,
     (level, change): (Level, &LevelChange),
@@ -53,20 +53,20 @@ pub fn change(
     Ok(ChangedProject { project, levels: levels.without_secrets()?, documents })
 }
 
-/// The values that take effect.
+/// The values that have an effect.
 fn effective(mut all: Flat) -> Flat {
     all.retain(|path, value| !value.is_null() && !is_without_effect(path));
     all
 }
 
-/// Checks the types of a level's values, including those that another level overrides.
+/// Checks the types of all values of a level, including values that another level overrides.
 fn check_types(level: Flat) -> Result<(), Problems> {
     let nested = Config(effective(level)).try_nested()?;
     let document = deserr::deserialize::<Document, _, Problems>(nested)?;
     Notices::read(document.emails.notices).map(drop)
 }
 
-/// The paths that a change sets.
+/// The values that a change sets, by path.
 fn written(change: &LevelChange) -> Flat {
     match change {
         LevelChange::Merge(values) | LevelChange::Replace(values) => flat::from_values(values),
@@ -75,7 +75,7 @@ fn written(change: &LevelChange) -> Flat {
 }
 
 /// Removes entries that are incomplete because another level no longer sets their required field.
-/// Incomplete entries set by the change itself stay, to be rejected later.
+/// Incomplete entries that the change itself sets are kept, so that they are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, field) in [(DOMAINS, "baseUrl"), (PERMISSIONS, "scope")] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
@@ -88,15 +88,16 @@ fn drop_fragments(all: &mut Flat, written: &Flat) {
     }
 }
 
-/// The id of the entry of `record` that contains a path; `None` if the path is not below an entry.
+/// The id of the entry in `record` that contains the path; `None` if the path is not below an
+/// entry.
 fn entry_of(path: &str, record: &str) -> Option<String> {
     let rest = path.strip_prefix(record)?.strip_prefix('.')?;
     rest.split_once('.').map(|(id, _)| id.to_owned())
 }
 
 impl Config {
-    /// The whole configuration of a project: settings, templates and themes, values without effect,
-    /// providers that users cannot sign in with, and sign-up rules without a condition.
+    /// The complete configuration of a project: settings, templates and themes, values without
+    /// effect, providers that users cannot sign in with, and sign-up rules without a condition.
     pub fn whole(project: &Project, documents: &LevelDocuments, levels: &Levels) -> Value {
         let others = without_effect(project, levels);
         let mut entries = Flat::new();
@@ -113,7 +114,7 @@ impl Config {
         nested
     }
 
-    /// The values that a level sets, with its documents.
+    /// The values that a level sets, including its documents.
     pub fn level_value(levels: &Levels, documents: &LevelDocuments, level: Level) -> Value {
         let mut values = Value::Object(levels.at(level).clone());
         let own = documents.overrides(level);
@@ -124,7 +125,7 @@ impl Config {
     }
 }
 
-/// The values set by the levels that are not part of the project's settings.
+/// The values in the levels that are not part of the project's settings.
 fn without_effect(project: &Project, levels: &Levels) -> Flat {
     let config = &project.config;
     let is_idle = |path: &str| {
@@ -132,16 +133,16 @@ fn without_effect(project: &Project, levels: &Levels) -> Flat {
             || id_in(path, RULES).is_some_and(|id| !config.sign_up_rules.iter().any(|rule| rule.id == id))
     };
     let mut all = levels.rendered();
-    // Older versions stored paths with more names than now permitted.
+    // Earlier versions stored paths with more names than are permitted now.
     all.retain(|path, value| !value.is_null() && flat::depth(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
-    // Older versions stored providers without a placeholder for the secret.
+    // Earlier versions stored providers without a placeholder for the secret.
     for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
         all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
     }
     flat::without_shadowed(all)
 }
 
-/// The id of the entry of `record` at or above a path; `None` for other paths.
+/// The id of the entry in `record` at or above the path; `None` if there is no such entry.
 fn id_in<'a>(path: &'a str, record: &str) -> Option<&'a str> {
     path.strip_prefix(record)?.strip_prefix('.')?.split('.').next()
 }

@@ -12,7 +12,7 @@ use crate::project::retention::RETENTION_DAYS;
 use crate::project::{ProjectConfig, SessionSettings};
 use crate::quota::QuotaSettings;
 
-/// The default values of a configuration, without keys that are absent by default.
+/// The default values of a configuration; keys without a default value are omitted.
 pub(crate) fn defaults() -> Value {
     let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
     let passkeys = PasskeySettings::default();
@@ -67,7 +67,8 @@ pub(crate) fn defaults() -> Value {
     })
 }
 
-/// The apps of the SDK's own service. Enabling them has no effect here.
+/// The apps of the service for which the SDK was written. Enabling an app does not have an effect
+/// here.
 const APPS: [&str; 21] = [
     "analytics",
     "api-keys",
@@ -92,11 +93,11 @@ const APPS: [&str; 21] = [
     "webhooks",
 ];
 
-/// The paths without effect set in a new project, with their values.
+/// The paths without effect that are set in a new project, with their values.
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
-/// The default values of the areas without effect, as in the SDK's own service.
+/// The default values of the areas without effect, as in the service for which the SDK was written.
 pub(crate) fn without_effect() -> Value {
     let apps: Map<_, _> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
     json!({
@@ -110,11 +111,11 @@ pub(crate) fn without_effect() -> Value {
     })
 }
 
-/// Records with entries that are not part of a project's settings. These entries are shown as the
-/// levels set them, with the defaults of [`entry_defaults`].
+/// Records whose entries are not all part of a project's settings. Such entries are shown as set in
+/// the levels, with the defaults of [`entry_defaults`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
-/// The default values of the entry `id` of one of these [`RECORDS`].
+/// The default values of the entry `id` in one of these [`RECORDS`].
 pub(crate) fn entry_defaults(record: &str, id: &str) -> Value {
     match record {
         PROVIDERS => json!({ "isShared": false, "allowSignIn": true, "allowConnectedAccounts": true }),

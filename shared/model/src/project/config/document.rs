@@ -1,4 +1,4 @@
-//! The types that a whole configuration is parsed into. Missing keys get their defaults.
+//! The types into which a complete configuration is parsed. Missing keys get their default values.
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;

@@ -1,5 +1,6 @@
-//! Email templates and themes as keys of a configuration. They can be changed there or with their
-//! own operations. A built-in document applies unless a level overrides it.
+//! Email templates and themes as keys of a configuration. Both can be changed in the configuration
+//! or through separate operations. A built-in document applies unless a level contains a document
+//! with the same id.
 
 use std::collections::BTreeMap;
 
@@ -28,10 +29,11 @@ pub struct MailDocuments {
     pub themes: Vec<MailDocument>,
 }
 
-/// The effect of a change to a level on its documents.
+/// The effect of a change to a level on the level's documents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
-    /// Creates a document. It may override a built-in document or one from the level below.
+    /// Creates a document. The new document may override a built-in document or a document of the
+    /// level below.
     Create(DocumentKind, MailDocument),
     /// Replaces a document of the level.
     Replace(DocumentKind, MailDocument),
@@ -60,14 +62,14 @@ parts! {
 }
 
 impl MailDocuments {
-    /// The documents, and the built-in ones they do not override, by path.
+    /// The documents, and the built-in documents that they do not override, by path.
     pub(crate) fn flat(&self) -> Flat {
         let mut all = Flat::new();
         flatten("emails".to_owned(), json!({ "templates": self.templates(), "themes": self.themes() }), &mut all);
         all
     }
 
-    /// The templates in a configuration, by id.
+    /// The templates as values of a configuration, by id.
     pub(crate) fn templates(&self) -> Map<String, Value> {
         with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), template_value(document))).collect()
     }
@@ -103,31 +105,31 @@ pub(crate) fn template_value(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document that contains the key at `path`, with a trailing dot; `None` if no
-/// document contains it.
+/// The path of the document that contains the key at `path`, with a trailing dot; `None` if the key
+/// is not in a document.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// For a document's key `tsxSource`, the key `htmlSource`, which is replaced when this alias is
-/// written; `None` for other keys.
+/// For the key `tsxSource` of a document, the path of `htmlSource`, which is replaced when its
+/// alias `tsxSource` is written; `None` for other keys.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
 
-/// What a change to a level's documents is based on.
+/// The documents before a change to a level.
 pub(crate) struct StartingDocuments {
     /// The level's own documents.
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes in the level above; always empty for the environment.
+    /// The ids of the themes in the level above; empty for the environment.
     pub(crate) other_themes: Vec<Uuid>,
 }
 
-/// The templates and themes of a configuration, as parsed.
+/// The templates and themes of a configuration after parsing.
 pub(crate) struct ParsedDocuments {
     templates: Entries<TemplateInput>,
     themes: Entries<ThemeInput>,
@@ -138,10 +140,10 @@ impl ParsedDocuments {
         Self { templates, themes }
     }
 
-    /// The changes to the documents of a level, or the problems by path.
+    /// The changes to the documents of a level, or the problems, by path.
     ///
     /// `selected` is the theme that this change selects for the project; `None` if the project
-    /// keeps its own.
+    /// keeps its current theme.
     pub(crate) fn changes(
         self,
         StartingDocuments { own: old, below, other_themes }: &StartingDocuments,
@@ -164,8 +166,8 @@ impl ParsedDocuments {
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
             let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
-            // A template may keep naming a deleted theme, so that the deletion does not block other
-            // changes.
+            // A template may keep the id of a deleted theme, so that the deletion does not block
+            // later changes.
             if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));
             }
@@ -188,13 +190,13 @@ impl ParsedDocuments {
     }
 }
 
-/// The changes to the documents of a kind, and the ids in the configuration.
+/// The changes to the documents of one kind, and the ids of these documents in the configuration.
 struct Changes {
     changes: Vec<DocumentChange>,
     documents: Vec<Uuid>,
 }
 
-/// A level's documents of a kind, with their path in the configuration.
+/// A level's documents of one kind, with their path in the configuration.
 struct DocumentsOfKind<'a> {
     kind: DocumentKind,
     parent: &'static str,
@@ -260,7 +262,7 @@ fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
 }
 
 /// The name in the configuration or, if absent, the name of `base`, the overridden document. Fails
-/// if there is neither.
+/// if neither exists.
 fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
     match name {
         Some(name) => Ok(name.0),

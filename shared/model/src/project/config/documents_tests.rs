@@ -15,7 +15,7 @@ use crate::project::config::{Level, LevelChange, LevelDocuments, Levels};
 const THEME: &str = "0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const TEMPLATE: &str = "7b6a5c4d-3e2f-4a1b-8c9d-0e1f2a3b4c5d";
 
-/// The effect of a merge at the environment on its documents, or the problems.
+/// The effect of a merge into the environment on its documents, or the problems.
 fn documents_after(old: &MailDocuments, values: Value) -> Result<Vec<DocumentChange>, String> {
     after(old, &LevelChange::Merge(object(values)))
 }
@@ -30,7 +30,7 @@ fn at(documents: &LevelDocuments, level: Level, change: &LevelChange) -> Result<
     with_documents(Levels::of(&project), (&project, documents), level, change).map(|changed| changed.documents)
 }
 
-/// The documents after these changes to a project that had none.
+/// The documents after these changes to a project without documents.
 fn stored(changes: Vec<DocumentChange>) -> MailDocuments {
     let mut all = MailDocuments::default();
     for change in changes {
@@ -70,7 +70,8 @@ fn new_templates_and_themes_have_their_defaults() {
 fn documents_survive_serialisation() {
     for own in [MailDocuments::default(), own_documents()] {
         assert_eq!(documents_after(&own, json!({})), Ok(vec![]));
-        // Reading a level's overrides and writing them back as its whole content changes nothing.
+        // Reading a level's overrides and writing them back as the level's entire content changes
+        // nothing.
         let documents = LevelDocuments { environment: own.clone(), ..LevelDocuments::default() };
         let overrides = object(json!({ "emails": documents.overrides(Level::Environment) }));
         assert_eq!(after(&own, &LevelChange::Replace(overrides)), Ok(vec![]));
@@ -91,7 +92,7 @@ fn a_document_of_the_environment_overrides_that_of_the_branch() {
     // A push replaces only the documents of the branch.
     let pushed = at(&documents, Level::Branch, &LevelChange::Replace(Map::new())).expect("valid");
     assert!(pushed.len() == 3 && pushed.iter().all(|change| matches!(change, DocumentChange::Delete(..))), "{pushed:?}");
-    // A reset or an empty replacement deletes the override; a merge replaces it.
+    // A reset or an empty replacement deletes the override, whereas a merge replaces it.
     for change in [LevelChange::Reset(vec![format!("emails.templates.{TEMPLATE}")]), LevelChange::Replace(Map::new()), subject("Hello")] {
         let reset = at(&documents, Level::Environment, &change).expect("valid");
         let is_own = matches!(change, LevelChange::Merge(_));

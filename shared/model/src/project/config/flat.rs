@@ -1,14 +1,15 @@
-//! Configurations by path: flat values with dotted paths as keys (`{"a.b": 1}`), made from nested
-//! ones (`{"a": {"b": 1}}`) or from a mixture of both.
+//! Configurations by path: flat values with dotted paths as keys (`{"a.b": 1}`), converted from
+//! nested values (`{"a": {"b": 1}}`) or from a mixture of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Values by path. A non-empty object is not itself a value, but its members are.
+/// Values by path. A non-empty object does not count as a value, but each member of the object
+/// does.
 pub type Flat = BTreeMap<String, Value>;
 
-/// Whether a path is `key`, or below it.
+/// Whether a path is `key` or is below `key`.
 pub(crate) fn is_at_or_below(path: &str, key: &str) -> bool {
     path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -18,23 +19,23 @@ pub(crate) fn depth(path: &str) -> usize {
     path.split('.').count()
 }
 
-/// The path and every path above it, the longest first.
+/// The path and all paths above it, longest first.
 fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))
 }
 
-/// Whether a path is one of these keys, or is below one.
+/// Whether a path is one of these keys or is below one of these keys.
 pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
 
-/// The paths below `key`: those that begin with `key` and `.`. The range ends at `/`, the next
-/// character after `.`.
+/// The paths below `key`: those that begin with `key` and `.`. The range of these paths ends before
+/// `/`, the character that follows `.`.
 pub(crate) fn below<'a>(all: &'a Flat, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     all.range(format!("{key}.")..format!("{key}/"))
 }
 
-/// Removes `key` and everything below it.
+/// Removes `key` and all keys below it.
 pub(crate) fn remove_tree(all: &mut Flat, key: &str) {
     let paths: Vec<String> = below(all, key).map(|(path, _)| path.clone()).collect();
     all.remove(key);
@@ -43,7 +44,7 @@ pub(crate) fn remove_tree(all: &mut Flat, key: &str) {
     }
 }
 
-/// Adds a nested value at a path.
+/// Flattens a nested value at a path.
 pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
     match value {
         Value::Object(object) if !object.is_empty() => {
@@ -56,8 +57,8 @@ pub(crate) fn flatten(path: String, value: Value, into: &mut Flat) {
     }
 }
 
-/// The values of an object whose top-level keys may be dotted paths; longer keys are set after
-/// shorter ones.
+/// The values of an object whose top-level keys may be dotted paths. Shorter keys are set first,
+/// and longer keys may then replace parts of their values.
 pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     let mut keys: Vec<&String> = values.keys().collect();
     keys.sort_by_key(|key| key.matches('.').count());
@@ -75,15 +76,15 @@ pub(crate) fn from_values(values: &Map<String, Value>) -> Flat {
     all
 }
 
-/// The values, except those below another value, which an object cannot represent.
+/// The values, except those below another value, because an object cannot represent both.
 pub(crate) fn without_shadowed(all: Flat) -> Flat {
     let is_value = |path: &str| all.get(path).is_some_and(|value| !value.is_object());
     let is_shadowed = |path: &str| with_parents(path).skip(1).any(is_value);
     all.iter().filter(|(path, _)| !is_shadowed(path)).map(|(path, value)| (path.clone(), value.clone())).collect()
 }
 
-/// Removes keys, and everything below them, from an object whose top-level keys may be dotted
-/// paths, in one pass. Objects that become empty are removed too.
+/// Removes keys, and all keys below them, from an object whose top-level keys may be dotted paths,
+/// in a single pass. Objects that become empty are removed as well.
 pub(crate) fn remove_all(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !remove_below(path, value, keys));
 }
@@ -102,11 +103,11 @@ fn remove_below(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     members.is_empty()
 }
 
-/// The records of a configuration whose entries are each stored as one key.
+/// The records of a configuration whose entries are stored as a single key each.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
-/// A nested configuration as an object with dotted paths: one key per value, except that an entry
-/// of a record is a single key with an object.
+/// A nested configuration as an object with dotted paths as keys: one key per value, or one key
+/// with an object per entry of a record.
 pub(crate) fn from_nested(nested: Value) -> Map<String, Value> {
     let mut all = Flat::new();
     flatten(String::new(), nested, &mut all);
@@ -128,7 +129,7 @@ pub(crate) fn from_nested(nested: Value) -> Map<String, Value> {
     values
 }
 
-/// Sets a value at a path below an object, creating missing objects along the way.
+/// Sets a value at a path in an object, creating missing objects along the way.
 fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(object.insert(path.to_owned(), value)),

@@ -1,4 +1,4 @@
-//! The keys that each level of a configuration may hold.
+//! The keys that can be set at each level of a configuration.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,20 +11,21 @@ use crate::project::config::flat::is_at_or_below;
 pub enum Level {
     /// The keys `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// Keys that may be kept in a repository: no secrets, and nothing that differs between
+    /// Keys that may be kept in a repository, because they are not secret and do not differ between
     /// deployments.
     Branch,
-    /// All keys except project-level ones. The values of this level override the branch's.
+    /// All keys except those of the project level. Values of this level override the values of the
+    /// branch.
     Environment,
 }
 
-/// The keys of a provider that are set per environment.
+/// The keys of a provider that are set at the environment level.
 const OF_PROVIDERS: [&str; 8] =
     ["isShared", "clientId", "clientSecret", "facebookConfigId", "microsoftTenantId", "appleBundles", "issuer", "authorizationEndpoint"];
 
 impl Level {
-    /// Whether the key at a path may be set at this level. If its value is an object, its keys must
-    /// be checked too: some may belong to another level.
+    /// Whether the key at a path can be set at this level. If the key's value is an object, the
+    /// keys in the object must be checked too, because some may belong to another level.
     pub fn holds(self, path: &str) -> bool {
         let is_of_project = ["project", "sourceOfTruth"].iter().any(|area| is_at_or_below(path, area));
         match self {
@@ -35,11 +36,12 @@ impl Level {
     }
 }
 
-/// The areas of a configuration for features that Gatelet does not have. Their values are stored
-/// and returned, so that one file can serve several services, but have no effect.
+/// The areas of a configuration for features that Gatelet does not support. Values in these areas
+/// are stored and returned but have no effect, so that one file can serve several services.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
-/// Keys of managed email domains, which Gatelet does not have, in an area that it has.
+/// The keys for managed email domains, which Gatelet does not support, in an area that Gatelet does
+/// support.
 const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
 
 /// Whether the value at a path has no effect.

@@ -1,5 +1,5 @@
-//! The templates and themes of each level of a configuration. They are separate items, not stored
-//! with the other values of a level.
+//! The templates and themes at each level of a configuration. Templates and themes are separate
+//! items, stored apart from the other values of a level.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,8 @@ use crate::project::config::level_change::LevelChange;
 pub struct LevelDocuments {
     /// The documents of the branch.
     pub branch: MailDocuments,
-    /// The documents of the environment. Each hides the document of the branch with the same id.
+    /// The documents of the environment. A document of the environment overrides the document of
+    /// the branch with the same id.
     pub environment: MailDocuments,
 }
 
@@ -42,19 +43,19 @@ impl LevelDocuments {
         }
     }
 
-    /// The documents that a level starts from, in addition to the built-in ones.
+    /// The documents of the level below, without the built-in ones.
     fn below(&self, level: Level) -> MailDocuments {
         if level == Level::Environment { self.branch.clone() } else { MailDocuments::default() }
     }
 
-    /// The documents that a change to a level starts from.
+    /// The documents on which a change to a level is based.
     pub(crate) fn starting_documents(&self, level: Level) -> StartingDocuments {
         let is_branch = level == Level::Branch;
         let others = self.environment.themes.iter().filter(|_| is_branch).map(|theme| theme.id.uuid()).collect();
         StartingDocuments { own: self.at(level), below: self.below(level), other_themes: others }
     }
 
-    /// The values of a level's own documents, as the value of the key `emails`.
+    /// The documents set at a level, as the value of the key `emails`.
     pub fn overrides(&self, level: Level) -> Value {
         let MailDocuments { templates, themes } = self.at(level);
         let mut emails = Map::new();
@@ -68,8 +69,8 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// A level's documents in effect after a change to it, including the built-in documents and
-    /// those from the level below, by path.
+    /// The documents in effect after a change to a level, by path, including the built-in documents
+    /// and those of the level below.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();
         let mut all = match (change, level) {
@@ -113,7 +114,7 @@ fn is_of_documents(path: &str) -> bool {
     [TEMPLATES, THEMES].iter().any(|parent| is_at_or_below(path, parent))
 }
 
-/// A value without its documents; `None` if it contains nothing else.
+/// A value without the documents in it; `None` if it contains only documents.
 pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
     if is_of_documents(key) {
         return None;

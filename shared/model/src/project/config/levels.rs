@@ -1,14 +1,14 @@
-//! The levels of a configuration as they are stored.
+//! The levels of a configuration in the form in which they are stored.
 //!
 //! Each level is an object whose top-level keys may be dotted paths. The environment overrides the
-//! branch, the branch the project, and the project the defaults. A key overrides, in the levels
-//! below, the same key and every longer path that begins with it; objects are not merged. In the
-//! result, longer keys are set after shorter ones. So a value set by the environment stays in
-//! effect whatever is pushed to the branch.
+//! branch, the branch the project, and the project the defaults. A key overrides the same key in
+//! the levels below it, and every longer path that begins with the key; objects are not merged. In
+//! the result, longer keys are set after shorter ones. So a value set at the environment stays in
+//! effect, whatever is pushed to the branch.
 //!
-//! Templates and themes are not part of the levels: each is a separate item that records its level
-//! ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
-//! settings; the levels have [`HIDDEN_SECRET`] in their place.
+//! Templates and themes are not stored with the levels: each template or theme is a separate item
+//! that names its level ([`documents`](crate::project::config::documents)). Secrets are stored with
+//! the project's settings; the levels contain [`HIDDEN_SECRET`] in place of each secret.
 
 use std::collections::BTreeSet;
 
@@ -29,16 +29,16 @@ use crate::project::config::settings::Config;
 use crate::project::passkeys::PasskeySettings;
 use crate::setting::HIDDEN_SECRET;
 
-/// The longest JSON text of all levels together, in bytes: they are one item of the table, and
-/// items are limited to 400 KB.
+/// The maximum size of all levels together, in bytes of JSON. All levels are stored as one item of
+/// the table, and items are limited to 400 KB.
 pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys to reset in one request.
 const MAX_KEYS: usize = 1000;
-/// The maximum number of names in a path. Paths determine how deeply configurations are nested, and
-/// functions that walk or drop a nested value recurse for each name.
+/// The maximum number of names in a path. The number of names determines how deeply a configuration
+/// is nested, and functions that visit or drop a nested value recurse for each name.
 pub(crate) const MAX_NAMES: usize = 32;
-/// The longest key, in bytes.
+/// The maximum length of a key, in bytes.
 const MAX_KEY: usize = 1024;
 
 /// The three levels of a project's configuration.
@@ -51,16 +51,16 @@ pub struct Levels {
     branch: Values,
     #[serde(with = "text")]
     environment: Values,
-    /// Whether the levels define the project's permissions. Levels stored before configurations
-    /// could define permissions do not ([`Self::completed`]).
+    /// Whether the levels define the project's permissions. Levels that were stored before
+    /// configurations could define permissions do not define permissions ([`Self::completed`]).
     #[serde(default)]
     has_permissions: bool,
 }
 
 impl Levels {
-    /// The levels of a project without stored levels: settings that differ from the defaults belong
-    /// to the environment, except the keys of the project level. The environment also enables the
-    /// apps that the SDK's own service enables in a new project.
+    /// The levels of a project without stored levels: settings that differ from the defaults go to
+    /// the environment, except the keys of the project level. The environment also enables the apps
+    /// that are enabled in a new project of the service for which the SDK was written.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::from_nested(all.overrides(level));
@@ -69,9 +69,10 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds, as part of the environment, those of the project's settings that levels from older
-    /// versions lack: permissions, if the levels were stored before a configuration could define
-    /// them, and the settings for passkeys, which older versions changed only in the project.
+    /// Adds the project's settings that levels from earlier versions do not contain to the
+    /// environment. The added settings are permissions, if the levels were stored before a
+    /// configuration could define them, and the settings for passkeys, which earlier versions
+    /// changed only in the project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {
@@ -86,7 +87,7 @@ impl Levels {
         self
     }
 
-    /// The values of a level, without documents.
+    /// The values of a level, without its documents.
     pub fn at(&self, level: Level) -> &Values {
         match level {
             Level::Project => &self.project,
@@ -103,7 +104,7 @@ impl Levels {
         }
     }
 
-    /// Changes a level. Secrets in the values stay readable until [`Self::without_secrets`]
+    /// Changes a level. The values may contain readable secrets until [`Self::without_secrets`]
     /// replaces them.
     pub fn change(&mut self, level: Level, change: &LevelChange) -> Result<(), Problems> {
         match change {
@@ -147,9 +148,9 @@ impl Levels {
         Ok(())
     }
 
-    /// The levels after another operation has changed the project's settings: each of `keys` gets
-    /// its value from the project, at the project level if that level holds the key, otherwise at
-    /// the environment.
+    /// The levels after another operation has changed the project's settings. Each of `keys` gets
+    /// its value from the project, at the project level if the key can be set there, and otherwise
+    /// at the environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();
@@ -159,8 +160,8 @@ impl Levels {
         self
     }
 
-    /// Like [`Self::noted`], for one entry, such as a provider. If the project no longer has the
-    /// entry, it is removed from all levels, including the branch.
+    /// Like [`Self::noted`], but for a single entry, such as a provider. An entry that the project
+    /// no longer contains is removed from all levels, including the branch.
     #[must_use]
     pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
         self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);
@@ -175,9 +176,9 @@ impl Levels {
         stored.insert(key.to_owned(), value.unwrap_or(absent).clone());
     }
 
-    /// The levels after a permission got the id `new` or, if that is `None`, was deleted. Removes
-    /// the definition with the id `old`, and replaces references to it with references to `new`, if
-    /// there is one. Does not add the definition of `new` ([`Self::noted`] does).
+    /// The levels after a permission got the id `new` or, if `new` is `None`, was deleted. Removes
+    /// the definition with the id `old`, and replaces references to `old` with references to `new`,
+    /// if there is a new id. Does not add the definition of `new` ([`Self::noted`] does).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);
@@ -198,14 +199,14 @@ impl Levels {
         flat::from_values(self.at(level))
     }
 
-    /// The values of all levels by path, each from the highest level that sets it. `null` stands
-    /// for the default.
+    /// The values of all levels by path, each from the highest level that sets it. `null` means the
+    /// default value.
     pub fn rendered(&self) -> Flat {
         let [project, branch, environment] = [&self.project, &self.branch, &self.environment];
         flat::from_values(&laid_over(laid_over(project.clone(), branch), environment))
     }
 
-    /// The levels as stored: with a placeholder for each secret. Fails if they are too large.
+    /// The levels to store, with a placeholder for each secret. Fails if the levels are too large.
     pub fn without_secrets(mut self) -> Result<Self, Problems> {
         for values in [&mut self.branch, &mut self.environment] {
             values.iter_mut().for_each(|(key, value)| hide(key, value));
@@ -240,7 +241,7 @@ fn check_length(key: &str) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Checks a value and everything below it; the names in its path have already been checked.
+/// Checks a value and all values below it; the names in its path have already been checked.
 fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> {
     if !level.holds(path) {
         return Err(Problems::one(path, NOT_OF_LEVEL));

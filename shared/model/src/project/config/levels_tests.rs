@@ -10,7 +10,7 @@ use crate::project::config::{ChangedProject, Level, LevelChange, LevelDocuments,
 use crate::project::config_patch::ConfigPatch;
 use crate::sign_up::rule::ActionType;
 
-/// A project with its levels.
+/// A project and the levels of its configuration.
 pub(super) struct State(pub(super) Project, pub(super) Levels);
 
 impl State {
@@ -52,7 +52,7 @@ fn values_of_the_environment_survive_every_push() {
     assert!(config.magic_link_enabled && config.credential_enabled && config.client_team_creation_enabled);
     let state = state.reset(Level::Environment, "auth");
     assert!(!state.0.config.magic_link_enabled && !state.0.config.credential_enabled);
-    // `null` at the environment stands for the default.
+    // `null` at the environment means the default value.
     let state = state.merge(Level::Environment, json!({ "teams.allowClientTeamCreation": null }));
     assert!(!state.0.config.client_team_creation_enabled);
     assert_eq!(Value::Object(state.1.at(Level::Environment).clone())["teams.allowClientTeamCreation"], Value::Null);
@@ -64,7 +64,7 @@ fn an_object_of_the_environment_replaces_the_longer_keys_of_the_branch() {
     let state = state.merge(Level::Environment, json!({ "teams": { "allowMemberInvitations": false } }));
     let config = &state.0.config;
     assert!(!config.client_team_creation_enabled && !config.create_team_on_sign_up && !config.rbac.members_invite);
-    // The environment's longer key is set within the branch's object.
+    // The environment's longer key is set in the branch's object.
     let state = State::new().push(json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } }));
     let state = state.merge(Level::Environment, json!({ "teams.createPersonalTeamOnSignUp": false }));
     assert!(state.0.config.client_team_creation_enabled && !state.0.config.create_team_on_sign_up);
@@ -82,15 +82,15 @@ fn the_environment_completes_a_provider_of_the_branch() {
     assert!(state.offers("github"));
     let secret = state.0.config.oauth_providers[0].client_secret.clone();
     assert!(!serde_json::to_string(&state.1).expect("JSON").contains("the-secret"));
-    // The secret is kept even while the branch does not offer the provider.
+    // The secret is kept even while the branch does not define the provider.
     for none in [json!({}), json!({ "auth.oauth.providers.github": { "type": "github", "allowSignIn": false } })] {
         let state = State(state.0.clone(), state.1.clone()).push(none);
         assert!(!state.offers("github"));
         assert_eq!(state.0.config.idle_oauth_providers[0].client_secret, secret);
         let state = state.push(offered.clone());
         assert_eq!(state.0.config.oauth_providers[0].client_secret, secret);
-        // If the environment has no settings for it, the provider is removed together with its
-        // secret.
+        // If the environment does not contain settings for the provider, the provider is removed
+        // together with its secret.
         let state = state.reset(Level::Environment, "auth.oauth.providers");
         assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
     }
@@ -145,7 +145,7 @@ fn an_idle_provider_is_shown_with_its_defaults_and_without_its_secret() {
         Level::Environment,
         json!({ "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "a-secret", "allowSignIn": false } }),
     );
-    // Older versions stored levels without the placeholder.
+    // Earlier versions stored levels without the placeholder.
     let mut stored = serde_json::to_value(&levels).expect("JSON");
     let older = stored["environment"].as_str().expect("text").replace(r#""clientSecret":"********","#, "");
     assert_ne!(stored["environment"], older);
@@ -210,7 +210,7 @@ fn a_project_whose_levels_lack_its_passkeys_keeps_them() {
     let levels = levels.completed(&project);
     let state = State(project.clone(), levels).push(json!({ "auth.passkey.allowSignIn": false }));
     assert_eq!(state.0.config.passkeys, project.config.passkeys);
-    // Values set by a level are not replaced.
+    // Values that a level already sets are not replaced.
     let state = state.merge(Level::Environment, json!({ "auth.passkey": { "allowSignIn": false } }));
     let State(project, levels) = state;
     assert!(!State(project.clone(), levels.completed(&project)).push(json!({})).0.config.passkeys.enabled);
@@ -253,7 +253,7 @@ fn paths_have_a_limited_number_of_names() {
     let reset = LevelChange::Reset(vec![path(100_000)]);
     assert!(apply(Levels::of(&project()), &project(), Level::Branch, &reset).is_err());
 
-    // Older versions stored longer paths.
+    // Earlier versions stored longer paths.
     let older = json!({ path(100_000): 1, "apps.b": 2 }).to_string();
     let older: Levels = serde_json::from_value(json!({ "project": "{}", "branch": older, "environment": "{}" })).expect("levels");
     assert_eq!((&whole(&older)["apps"]["b"], &whole(&older)["apps"]["a"]), (&json!(2), &Value::Null));

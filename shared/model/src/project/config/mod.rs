@@ -1,19 +1,19 @@
-//! The settings of a project as one configuration, whose keys are dotted paths.
+//! The settings of a project as a configuration: a set of values with dotted paths as keys.
 //!
-//! A configuration has three levels, which are stored separately ([`levels`]), each with its
-//! permitted keys ([`Level`]). Most requests read only the settings in the project, not the levels.
-//! Changing a level combines all levels anew and parses the whole result ([`change()`]). A missing
-//! key has its default. A single invalid value rejects the entire change. When another operation
-//! changes settings, the new values are also written to the environment or, for keys of the project
-//! level, to that level.
+//! A configuration has three levels. The levels are stored separately ([`levels`]), and each level
+//! permits certain keys ([`Level`]). Most requests read only the project's settings, not the
+//! levels. A change to a level combines all levels again and parses the complete result
+//! ([`change()`]). A missing key has its default value. If a single value is invalid, the entire
+//! change is rejected. When another operation changes settings, it also writes the new values to
+//! the environment or, for keys of the project level, to the project level.
 //!
-//! Names stored at a time when hidden characters were permitted are serialized without them, so
-//! that they do not block other changes.
+//! Names that were stored when hidden characters were still permitted are serialized without those
+//! characters, so that such names do not block other changes.
 //!
-//! The secrets of providers, of the mail server and of bot challenges can be written but are never
-//! returned. A provider or mail server written without its secret keeps the previous one, but only
-//! if the secret would go to the same recipient. A bot challenge keeps its secret key as long as
-//! its site key stays the same.
+//! The secrets of providers, of the mail server and of bot challenges can be set but are never
+//! returned. A provider or mail server that is written without its secret keeps the previous
+//! secret, but only if the secret would go to the same recipient. A bot challenge keeps its secret
+//! key as long as its site key stays the same.
 
 pub mod change;
 pub mod defaults;

@@ -4,7 +4,7 @@ use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// For each field in braces, its key if the patch sets the field. The fields after the `;` are
+/// The key of each field in braces, if the patch sets the field. The fields after the `;` are
 /// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
 /// compile error.
 macro_rules! keys_of {

@@ -1,5 +1,5 @@
-//! Which account notices users receive, as configuration keys: one per topic, and one for sign-ins
-//! from new places.
+//! The configuration keys for the account notices that users receive: one key per topic, and one
+//! key for sign-ins from new places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,14 +33,14 @@ pub(crate) fn to_value(config: &ProjectConfig) -> Value {
     json!(topics.chain([(NEW_SIGN_IN, config.new_sign_in_mails)]).collect::<BTreeMap<_, _>>())
 }
 
-/// The values of these keys in a configuration.
+/// The values of these keys as they appear in a configuration.
 pub(crate) struct Notices {
     pub(crate) new_sign_in: bool,
     pub(crate) disabled: BTreeSet<Topic>,
 }
 
 impl Notices {
-    /// Parses the keys; a missing key has its default.
+    /// Parses the keys; a missing key has its default value.
     pub(crate) fn read(keys: Entries<bool>) -> Result<Self, Problems> {
         let defaults = ProjectConfig::default();
         let mut notices = Self { new_sign_in: defaults.new_sign_in_mails, disabled: defaults.disabled_notices };

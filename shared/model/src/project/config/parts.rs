@@ -13,8 +13,8 @@ use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{ActionType, RuleAction, SignUpRule};
 
-/// Defines parts of a configuration. A missing key gets the value after its `=`, or else the
-/// default of its type.
+/// Defines parts of a configuration. A missing key gets the value after its `=` or, without one,
+/// the default of its type.
 macro_rules! parts {
     (@default) => { Default::default() };
     (@default $default:tt) => { $default };
@@ -34,7 +34,7 @@ macro_rules! parts {
 
 pub(crate) use parts;
 
-/// Values by id. Not a map, because deserr skips invalid values of maps.
+/// Values by id. The type is not a map, because deserr skips invalid values of maps.
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
@@ -89,14 +89,14 @@ pub(crate) struct Bundle {
 }
 
 impl Provider {
-    /// Whether the provider has a client: the deployment's, or the project's own, which has an id.
-    /// Without a client, the provider cannot be used.
+    /// Whether the provider has a client: the deployment's client, or the project's client, which
+    /// has an id. Without a client, the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
-    /// Whether users can sign in with the provider. A provider without a type, such as one with
-    /// values in the environment but no definition in the branch, is not offered.
+    /// Whether users can sign in with the provider. Users cannot sign in with a provider without a
+    /// type, such as a provider with values in the environment but no definition in the branch.
     pub(crate) fn is_offered(&self) -> bool {
         self.kind.is_some() && self.allow_sign_in != Some(false)
     }
@@ -111,8 +111,8 @@ impl Provider {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
         if self.is_shared == Some(true) {
-            // The levels may keep the project's own client, which is ignored while `isShared` is
-            // true.
+            // The levels may still contain the project's client, which is ignored while `isShared`
+            // is true.
             return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
         let bundles = format!("{PROVIDERS}.{id}.appleBundles");
@@ -146,7 +146,7 @@ parts! {
     }
 }
 
-/// The action of a rule; a rule without one allows the sign-up.
+/// The action of a rule; a rule without an action allows the sign-up.
 #[wire::optional]
 #[derive(Deserr)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
@@ -163,7 +163,7 @@ impl Default for Action {
 }
 
 impl Rule {
-    /// Whether the rule has a condition. Without one, it never matches.
+    /// Whether the rule has a condition. A rule without a condition never matches.
     pub(crate) fn has_condition(&self) -> bool {
         self.condition.is_some()
     }

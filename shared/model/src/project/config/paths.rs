@@ -1,4 +1,4 @@
-//! Maps an error in a setting to the configuration path of that setting.
+//! Maps an error in a setting to the setting's path in the configuration.
 
 use crate::setting::SettingRefusal;
 
@@ -10,8 +10,8 @@ pub(crate) const SECOND_FACTOR: &str = "auth.secondFactor";
 pub(crate) const REQUIRED_OF_PERMISSIONS: &str = "auth.secondFactor.requiredOfPermissions";
 const CHALLENGE: &str = "auth.botChallenge";
 
-/// The ids of list elements, in order: errors name an element by its position in the list,
-/// configurations by its id.
+/// The ids of list elements, in order. Errors name an element by its position in the list, whereas
+/// a configuration names the element by its id.
 pub(crate) struct Ids {
     pub(crate) providers: Vec<String>,
     pub(crate) rules: Vec<String>,
@@ -65,7 +65,7 @@ fn field_name(field: &str) -> String {
     let field = match field {
         ".domain" => ".base_url",
         ".apple_bundle_ids" => ".apple_bundles",
-        // In a configuration, `isShared` selects the deployment's client, and `type` is the
+        // In a configuration, `isShared` selects the deployment's client, and `type` names the
         // provider.
         ".type" => ".is_shared",
         field => field,

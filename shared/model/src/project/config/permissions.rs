@@ -1,8 +1,8 @@
-//! The permissions defined by a configuration (`rbac.permissions`), and references to them.
+//! The permissions that a configuration defines (`rbac.permissions`), and references to them.
 //!
 //! A permission that the configuration no longer defines is only set aside ([`Rbac::configured`]):
-//! if it is defined again, its former holders get it back. Only the operations on definitions
-//! delete a permission together with its grants.
+//! if the configuration defines it again, its former holders get it back. Only the operations on
+//! definitions delete a permission together with its grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,11 @@ use crate::project::config::paths::REQUIRED_OF_PERMISSIONS;
 pub(crate) const PERMISSIONS: &str = "rbac.permissions";
 const DEFAULTS: &str = "rbac.defaultPermissions";
 const CONTAINED: &str = "containedPermissionIds";
-/// The occasions of default permissions by their names in a configuration.
+/// The events at which default permissions are granted, by the names of the events in a
+/// configuration.
 const OCCASIONS: [(&str, Occasion); 3] =
     [("teamCreator", Occasion::TeamCreator), ("teamMember", Occasion::TeamMember), ("signUp", Occasion::SignUp)];
-/// The maximum number of permissions set aside, which bounds the size of a project.
+/// The maximum number of permissions that are set aside, which bounds the size of a project.
 const MAX_IDLE: usize = 2 * MAX_DEFINITIONS;
 
 /// The path of a definition.
@@ -51,7 +52,7 @@ pub(crate) fn to_map(rbac: &Rbac) -> Map<String, Value> {
     definition(Scope::Team).chain(definition(Scope::Project)).collect()
 }
 
-/// The permissions of a project after a configuration has defined exactly `permissions`.
+/// The permissions of a project after a configuration that defines exactly `permissions`.
 pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result<Rbac, Problems> {
     let mut described = BTreeMap::new();
     for (text, permission) in permissions.0 {
@@ -83,7 +84,7 @@ impl Permission {
     }
 }
 
-/// The problem with the definition of a permission.
+/// A problem with the definition of a permission.
 fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
     let path = definition_path(id);
     match refused {
@@ -100,8 +101,8 @@ fn problem(id: &PermissionId, refused: &Refusal) -> Problems {
 }
 
 /// Removes references to permissions that the configuration does not define in the right scope,
-/// perhaps because another level has stopped defining them. Such references in the change itself
-/// stay, to be rejected later.
+/// possibly because another level no longer defines them. References set by the change itself are
+/// kept, so that they are rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();
     let scope = |(path, value): (&String, &Value)| {
@@ -131,8 +132,9 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     all.retain(|path, _| written.contains_key(path) || is_fit(path));
 }
 
-/// The references to a permission in a level's values. Each is a member of an object, named by the
-/// permission's id, and is returned as the path of the object and the value of the member.
+/// The references to a permission in the values of a level. Each reference is a member of an
+/// object, named by the permission's id. A reference is returned as the path of the object and the
+/// value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

@@ -33,7 +33,7 @@ fn a_permission_that_is_pushed_again_has_its_former_grants() {
     assert!(grant(&state, "team_admin").is_some(), "the environment defines it");
     let state = state.push(reader());
     assert_eq!(grant(&state, "read"), Some(first.clone()));
-    // The grants end only when the permission is deleted.
+    // The grants end only when the permission itself is deleted.
     let State(mut project, levels) = state.push(json!({}));
     project.config.rbac.delete(&id("read"), Scope::Team).expect("deleted");
     let state = State(project, levels).push(reader());
@@ -49,7 +49,7 @@ fn the_environment_changes_and_removes_permissions_of_the_branch() {
     assert_eq!(grant(&state, "read"), None);
     let state = state.reset(Level::Environment, "rbac.permissions.read");
     assert!(grant(&state, "read").is_some());
-    // Without the scope, which the branch sets, a description alone defines nothing.
+    // Without the scope, which the branch sets, a description alone does not define a permission.
     let state = state.merge(Level::Environment, json!({ "rbac.permissions.read.description": "Ours" })).push(json!({}));
     assert_eq!(grant(&state, "read"), None);
 }

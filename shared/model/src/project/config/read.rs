@@ -1,4 +1,4 @@
-//! Parses a whole configuration into settings.
+//! Parses a complete configuration into settings.
 
 use std::collections::BTreeSet;
 use std::mem::take;
@@ -28,8 +28,8 @@ use crate::project::{Project, SessionSettings};
 use crate::quota::QuotaSettings;
 use crate::setting::Deployment;
 
-/// The project described by a configuration, and the configuration's changes to the documents of
-/// `level`; or the problems, by configuration path.
+/// The project that a configuration describes, and the configuration's changes to the documents of
+/// `level`; otherwise, the problems by configuration path.
 pub(crate) fn read(
     config: &Config,
     mut project: Project,
@@ -50,7 +50,7 @@ pub(crate) fn read(
     let names = names.collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
     let selected = project.config.email.theme();
-    // A provider that is not offered keeps its secret.
+    // A provider that users cannot sign in with keeps its secret.
     let idle = take(&mut project.config.idle_oauth_providers);
     project.config.oauth_providers.extend(idle);
     let mut project = patch.apply(project, deployment).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
@@ -115,7 +115,7 @@ impl Document {
             domains: Some(trusted),
             oauth_providers: Some(providers),
             email_config: Some(emails.server.into_input()?),
-            // A project without a selected theme uses the built-in one.
+            // A project without a selected theme uses the built-in theme.
             email_theme: emails.selected_theme_id.filter(|theme| theme.0 != DEFAULT_THEME).map_or(Change::Clear, Change::Set),
             team_creator_default_permissions: Some(permission_inputs("teamCreator", defaults.team_creator)?),
             team_member_default_permissions: Some(permission_inputs("teamMember", defaults.team_member)?),

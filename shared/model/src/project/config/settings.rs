@@ -20,7 +20,7 @@ use crate::text::line;
 pub struct Config(pub(crate) Flat);
 
 impl Config {
-    /// The settings and documents of a project, with all defaults, and with [`HIDDEN_SECRET`] in
+    /// The settings and documents of a project, including all defaults, with [`HIDDEN_SECRET`] in
     /// place of each secret.
     pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
@@ -83,7 +83,8 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // In settings, and in the result of `flat::without_shadowed`, no value is below another.
+        // Neither settings nor results of `flat::without_shadowed` contain a value below another
+        // value.
         self.try_nested().unwrap_or_default()
     }
 
@@ -102,7 +103,7 @@ impl Config {
         Ok(root)
     }
 
-    /// The values that a level may hold and that differ from the defaults.
+    /// The values that can be set at a level and differ from the defaults.
     pub(crate) fn overrides(&self, level: Level) -> Value {
         let defaults = Self::defaults();
         let is_own = |path: &str, value: &Value| defaults.0.get(path) != Some(value) && !is_empty_object(value);
@@ -167,7 +168,8 @@ fn is_empty_object(value: &Value) -> bool {
     value.as_object().is_some_and(Map::is_empty)
 }
 
-/// The name of each domain in the configuration: the one written there, or else a generated one.
+/// The name of each domain in the configuration: the configured name or, without one, a generated
+/// name.
 fn domain_names(project: &Project) -> Vec<String> {
     let names = &project.config.domain_names;
     let mut free: Vec<&String> = names.keys().collect();

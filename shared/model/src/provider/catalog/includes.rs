@@ -1,6 +1,6 @@
-//! Scopes that include others, according to the providers' documentation.
+//! Scopes that include other scopes, according to the documentation of the providers.
 
-/// A scope, and the scopes that it includes.
+/// A scope and the scopes that it includes.
 pub(super) type Includes = &'static [(&'static str, &'static [&'static str])];
 
 /// <https://developers.google.com/identity/protocols/oauth2/scopes>

@@ -1,29 +1,31 @@
-//! The data about a provider in the catalog.
+//! The data that the catalog contains about a provider.
 
 use crate::provider::catalog::scopes::Scopes;
 use crate::provider::profile::{Addresses, Fields};
 
-/// A provider of the catalog. [`notes`](Self::notes) gives the reason for each deviation from the
-/// standards. `docs/api/providers.md` is rendered from them.
+/// A provider in the catalog. [`notes`](Self::notes) gives the reason for each deviation from the
+/// standards. `docs/api/providers.md` is rendered from these notes.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
     /// The id, used by app developers in SDK calls.
     pub id: &'static str,
-    /// The page of the provider's documentation on the flow.
+    /// The page of the provider's documentation that describes the flow.
     pub docs: &'static str,
-    /// Reasons, as Markdown: at least one sentence for every deviation from the standards.
+    /// The reasons for deviations from the standards, as Markdown: at least one sentence for each
+    /// deviation.
     pub notes: &'static str,
-    /// Where users are redirected to authorize.
+    /// The URL to which users are redirected to authorize.
     pub authorization_endpoint: &'static str,
-    /// Where authorization codes are exchanged for tokens.
+    /// The URL at which authorization codes are exchanged for tokens.
     pub token_endpoint: &'static str,
-    /// The scopes of every flow: for reading the account and, if the provider reports one, its
-    /// email address.
+    /// The scopes that every flow requests, for reading the account and its email address, if the
+    /// provider reports an address.
     pub scope: &'static str,
     /// Parameters that a plain sign-in adds to the request.
     pub sign_in: Parameters,
-    /// Scopes and parameters that a flow adds to link an account or to ask for additional scopes:
-    /// the app will call the provider's API, possibly much later, so it needs a refresh token.
+    /// Scopes and parameters that a flow adds to link an account or to request additional scopes.
+    /// In such a flow, the app needs a refresh token, because it will call the provider's API,
+    /// possibly much later.
     pub offline: OfflineAccess,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,
@@ -35,7 +37,7 @@ pub struct Provider {
     pub scopes: Scopes,
     /// The source of the account's data.
     pub identity: Identity,
-    /// How the provider is asked whether it still accepts an access token.
+    /// How to ask the provider whether it still accepts an access token.
     pub token_check: TokenCheck,
 }
 
@@ -52,7 +54,7 @@ pub struct OfflineAccess {
 }
 
 impl OfflineAccess {
-    /// Nothing: the provider issues refresh tokens unasked, or not at all.
+    /// Empty: the provider issues refresh tokens without being asked, or never.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 
@@ -61,7 +63,7 @@ impl OfflineAccess {
 pub enum ClientAuth {
     /// The id and the secret are sent with HTTP basic authentication.
     Basic,
-    /// The id and the secret are sent in the body.
+    /// The id and the secret are sent in the request body.
     Body,
 }
 
@@ -72,10 +74,10 @@ pub enum Identity {
     IdToken {
         /// The issuer: the `iss` claim of the provider's tokens.
         issuer: &'static str,
-        /// The URL of the provider's keys.
+        /// The URL of the keys that verify the provider's tokens.
         jwks_uri: &'static str,
     },
-    /// The provider's own API, called with the access token.
+    /// The API of the provider, called with the access token.
     Api(Api),
 }
 
@@ -86,18 +88,19 @@ pub struct Api {
     pub url: &'static str,
     /// The header for the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
-    /// The parameter for a proof that the caller knows the client secret, if the API expects one:
-    /// the HMAC-SHA256 of the access token in hexadecimal digits.
+    /// The parameter for a proof that the caller knows the client secret, if the API expects such a
+    /// proof. The proof is the HMAC-SHA256 of the access token in hexadecimal digits.
     pub secret_proof: Option<&'static str>,
     /// Where to find the fields in the response.
     pub fields: Fields,
-    /// The URL that returns the email addresses, and where to find them in its response, if the
-    /// account does not include them. If the API refuses them (403 or 404), the account has none.
+    /// The URL that returns the email addresses, and where to find the addresses in the response.
+    /// `None` if the account itself contains the address. If the API refuses to return addresses
+    /// (403 or 404), the account does not have any.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 
 impl Api {
-    /// An API that needs only the access token, and returns everything in one response.
+    /// An API that needs only the access token and returns all fields in a single response.
     pub(super) const fn new(url: &'static str, fields: Fields) -> Self {
         Self { url, client_id_header: None, secret_proof: None, fields, addresses: None }
     }
@@ -106,15 +109,15 @@ impl Api {
 /// How to ask a provider whether it still accepts an access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenCheck {
-    /// The provider has no way to ask.
+    /// The provider does not offer a way to check a token.
     None,
-    /// The API that returns the account, which answers 401 for a refused token.
+    /// The API that returns the account responds with 401 to a refused token.
     Account,
-    /// The API that returns the account, which answers 400 for a refused token, with this number at
-    /// `/error/code`.
+    /// The API that returns the account responds to a refused token with 400, and with this number
+    /// at `/error/code`.
     AccountError(i64),
-    /// An endpoint that receives the token as the parameter `access_token`, and answers with the
-    /// error `invalid_token` for a refused token.
+    /// An endpoint receives the token as the parameter `access_token`, and responds to a refused
+    /// token with the error `invalid_token`.
     TokenInfo(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! The providers known by name.
+//! The providers in the catalog.
 
 use crate::provider::catalog::includes;
 use crate::provider::catalog::kinds::{Api, ClientAuth, Identity, OfflineAccess, Provider, TokenCheck};

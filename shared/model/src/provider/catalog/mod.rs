@@ -1,7 +1,7 @@
-//! The catalog of providers. All use the same flow and differ only in their data.
+//! The catalog of providers. All providers use the same flow and differ only in their data.
 //!
-//! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
-//! discovered through their metadata (`shared/oauth/src/metadata.rs`).
+//! The endpoints, scopes and fields come from the documentation of the providers. OpenID issuers
+//! outside the catalog are discovered through their metadata (`shared/oauth/src/metadata.rs`).
 
 mod includes;
 pub mod kinds;
@@ -14,17 +14,17 @@ pub use self::kinds::{Api, ClientAuth, Identity, OfflineAccess, Parameters, Prov
 use self::known::CATALOG;
 use self::scopes::Scopes;
 
-/// The provider of the catalog with this id.
+/// The provider with this id in the catalog.
 pub fn find(id: &str) -> Option<&'static Provider> {
     CATALOG.iter().copied().find(|provider| provider.id == id)
 }
 
-/// All providers of the catalog.
+/// All providers in the catalog.
 pub fn all() -> impl Iterator<Item = &'static Provider> {
     CATALOG.iter().copied()
 }
 
-/// The ids of all providers of the catalog.
+/// The ids of all providers in the catalog.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|provider| provider.id)
 }
@@ -36,7 +36,7 @@ pub fn scopes_of(id: &str) -> Scopes {
 
 /// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// The scope and parameters that a flow adds to link an account or to ask for additional scopes, at
-/// an issuer outside the catalog that lists the scope: refresh tokens require consent (OpenID
+/// The scope and parameters that a flow adds to link an account or to request additional scopes at
+/// an issuer outside the catalog that lists the scope. Refresh tokens require consent (OpenID
 /// Connect Core §11).
 pub const OPENID_OFFLINE: OfflineAccess = OfflineAccess { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

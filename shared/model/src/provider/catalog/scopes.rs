@@ -1,37 +1,38 @@
 //! The relations between a provider's scopes: which names mean the same, and which scopes include
-//! others. Without this, a token would seem to lack scopes that the provider reports under other
-//! names, and the app would keep sending its users to the provider.
+//! others. Without these relations, a token would seem to lack scopes that the provider reports
+//! under other names, and the app would keep sending its users to the provider.
 
 use std::collections::BTreeSet;
 
-/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing on its
-/// own, and issuers omit it from the scopes that they report.
+/// The scope that requests a refresh token (OpenID Connect Core §11). The scope does not permit
+/// anything by itself, and issuers omit it from the scopes that they report.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The relations of a provider's scopes.
 #[derive(Debug, Clone, Copy)]
 pub struct Scopes {
-    /// The prefixes of long names: a scope has the same meaning with or without one.
+    /// The prefixes of long scope names: a scope has the same meaning with and without a prefix.
     pub prefixes: &'static [&'static str],
     /// Whether case is ignored.
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Scopes, each with the scopes that it includes; these may include others.
+    /// Scopes, each with the scopes that it includes. The included scopes may include further
+    /// scopes.
     pub includes: &'static [(&'static str, &'static [&'static str])],
-    /// Part of a scope's name, and the text that replaces it in the name of an included scope.
+    /// A part of a scope's name, and the text that replaces it in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
     /// Scopes that the provider grants but never reports.
     pub unreported: &'static [&'static str],
 }
 
 impl Scopes {
-    /// Scopes that have one name each and include no others.
+    /// The relations of scopes that have only one name each and do not include other scopes.
     pub const PLAIN: Self =
         Self { prefixes: &[], ignores_case: false, aliases: &[], includes: &[], narrower: &[], unreported: &[OFFLINE_ACCESS] };
 
-    /// Whether granted scopes permit everything that the wanted ones do. Scopes are separated by
-    /// spaces or, as at GitHub and LinkedIn, by commas.
+    /// Whether the granted scopes permit everything that the wanted scopes permit. Scopes are
+    /// separated by spaces or, as at GitHub and LinkedIn, by commas.
     pub fn cover(&self, granted: &str, wanted: &str) -> bool {
         let mut have: BTreeSet<String> = BTreeSet::new();
         let mut open: Vec<String> = split(granted).map(|scope| self.name(scope)).collect();
@@ -43,7 +44,7 @@ impl Scopes {
         split(wanted).map(|scope| self.name(scope)).all(|scope| have.contains(&scope) || self.unreported.contains(&scope.as_str()))
     }
 
-    /// The name used to compare a scope.
+    /// The name by which a scope is compared.
     fn name(&self, scope: &str) -> String {
         let scope = if self.ignores_case { scope.to_lowercase() } else { scope.to_owned() };
         let short = self.prefixes.iter().find_map(|prefix| scope.strip_prefix(prefix)).unwrap_or(&scope);

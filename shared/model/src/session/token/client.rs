@@ -1,10 +1,10 @@
 //! Tokens of the project's OAuth clients: access tokens (RFC 9068) and ID tokens (OpenID Connect
 //! Core §2).
 //!
-//! An access token of a client of the project itself has the project as its audience, like the
-//! tokens of the project's apps, and the API accepts it. Every other client's token is for the
-//! userinfo endpoint alone: services that verify the project's tokens must not take a stranger's
-//! for one of them.
+//! If a client belongs to the project itself, the project is the audience of the client's access
+//! tokens, as for the tokens of the project's apps, and the API accepts the tokens. Access tokens
+//! of all other clients are only for the userinfo endpoint, because services must not mistake such
+//! a token for a token of the project's apps.
 
 use std::time::Duration;
 
@@ -32,13 +32,14 @@ pub fn issuer(api_url: &str, project: &ProjectId) -> String {
     Audience::Normal.issuer(api_url, project)
 }
 
-/// The endpoint that returns claims about the user, and the audience of the tokens for it alone.
+/// The endpoint that returns claims about the user. The endpoint is the audience of tokens that are
+/// valid only there.
 pub fn userinfo_endpoint(issuer: &str) -> String {
     format!("{issuer}/oauth2/userinfo")
 }
 
-/// The payload of a client's access token: the claims of every access token, except that
-/// `client_id` and `aud` are the client's, and what the client may not know is left out.
+/// The payload of a client's access token. The payload contains the claims of every access token,
+/// with the client's `client_id` and `aud`, and without the claims that the client may not learn.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClientClaims {
     #[serde(flatten)]
@@ -77,13 +78,13 @@ pub struct IdClaims {
     amr: Vec<Amr>,
     /// The session.
     sid: SessionId,
-    /// The left half of the digest of the access token issued with this one.
+    /// The left half of the digest of the access token that is issued with this ID token.
     at_hash: Option<String>,
     #[serde(flatten)]
     about: UserClaims,
 }
 
-/// What a client may know about a user, by the scopes (OpenID Connect Core §5.4).
+/// The claims that a client may learn about a user with its scopes (OpenID Connect Core §5.4).
 #[wire::sparse]
 #[derive(Debug, Clone, Default, Serialize, utoipa::ToSchema)]
 pub struct UserClaims {
@@ -109,14 +110,15 @@ impl UserClaims {
             picture: user.profile_image_url.clone().filter(|_| profile),
             signed_up_at: profile.then(|| user.signed_up_at.as_second()),
             email: primary.map(|channel| channel.value.to_string()),
-            // Clients find accounts by verified addresses. Whoever clicked a link without a session
-            // may not be the one who uses the account.
+            // Clients find accounts by verified addresses, so the address must be confirmed. The
+            // person who opened a verification link without a session may not be the user of the
+            // account.
             email_verified: primary.map(Channel::is_confirmed),
         }
     }
 }
 
-/// The claims of a client's access token that are read back.
+/// The claims that are read from a client's access token.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ClientTokenClaims {
     /// The user.
@@ -131,7 +133,7 @@ pub struct ClientTokenClaims {
     pub exp: i64,
 }
 
-/// The claims of an ID token that is read back.
+/// The claims that are read from an ID token that a client sends back.
 #[derive(Debug, Clone, Deserialize)]
 pub struct IdTokenHint {
     /// The user.
@@ -150,7 +152,7 @@ const ID_TYPE: &str = "JWT";
 pub enum TokenType {
     /// An access token (RFC 9068 §2.1).
     Access,
-    /// An ID token, which must never pass for an access token.
+    /// An ID token, which must never be accepted as an access token.
     Id,
 }
 
@@ -163,7 +165,8 @@ impl TokenType {
     }
 }
 
-/// The authentication context class (OpenID Connect Core §2).
+/// The `acr` for these authentication methods, an authentication context class reference (OpenID
+/// Connect Core §2).
 fn acr(amr: &[Amr]) -> &'static str {
     if amr.contains(&Amr::Mfa) { ACR_MFA } else { ACR_SINGLE }
 }
@@ -174,7 +177,7 @@ fn auth_time(session: &Session) -> i64 {
 
 impl Signer {
     /// The claims of an access token for a session of a client, valid for `life` from `now`;
-    /// `is_confirmed` says whether the user is known to receive the emails of the address.
+    /// `is_confirmed` indicates whether the user is known to receive the emails to the address.
     pub fn client_claims(
         &self,
         (subject, is_confirmed): (&Subject, bool),
@@ -216,7 +219,7 @@ impl Signer {
         }
     }
 
-    /// The claims of an ID token that is issued with an access token.
+    /// The claims of an ID token that is issued together with an access token.
     pub fn id_claims(
         &self,
         project: &ProjectId,
@@ -239,14 +242,14 @@ impl Signer {
             acr: acr(&session.amr),
             amr: session.amr.clone(),
             sid: session.id,
-            // Both algorithms end with 256 (OpenID Connect Core §3.1.3.6).
+            // The names of both algorithms end with 256 (OpenID Connect Core §3.1.3.6).
             at_hash: Some(URL_SAFE_NO_PAD.encode(&half.as_ref()[..16])),
             about,
         }
     }
 
     /// Signs claims with the project's current ES256 key.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign_claims<C: Serialize>(&self, project: &ProjectId, token_type: TokenType, claims: &C) -> String {
         let key = self.keys.current(&Audience::Normal.name(project));
         let header = Header { typ: Some(token_type.header()), kid: Some(key.id.clone()), ..Header::new(Algorithm::ES256) };
@@ -265,15 +268,15 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, &key).map_err(|_| NoUsableKey)
     }
 
-    /// The project of a client's access token, and the id of its RSA key if it may have one;
-    /// nothing is verified. `None` if it is no such token.
+    /// The id of the RSA key in the header of a token, which is not verified here. `None` if the
+    /// token is not signed with RS256.
     pub fn rsa_key_of(token: &str) -> Option<String> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         header.kid.filter(|_| header.alg == Algorithm::RS256)
     }
 
-    /// Verifies an access token of one of this project's clients. If it is signed with an RSA key,
-    /// the project's keys must be known.
+    /// Verifies an access token of one of this project's clients. If the token is signed with an
+    /// RSA key, the project's keys must have been read.
     pub fn verify_client(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<ClientTokenClaims, Error> {
         let issuer = issuer(&self.api_url, project);
         let audiences = [userinfo_endpoint(&issuer), Audience::Normal.name(project)];
@@ -282,13 +285,14 @@ impl Signer {
         if claims.exp <= now.as_second() { Err(Error::Unparsable) } else { Ok(claims) }
     }
 
-    /// Verifies an ID token that comes back as a hint, which may have expired (RP-Initiated Logout
-    /// 1.0 §2). If it is signed with an RSA key, the project's keys must be known.
+    /// Verifies an ID token that a client sends back as a hint, which may have expired
+    /// (RP-Initiated Logout 1.0 §2). If the token is signed with an RSA key, the project's keys
+    /// must have been read.
     pub fn verify_hint(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<IdTokenHint, Error> {
         self.signed_by(token, project, |typ| typ == Some(ID_TYPE), None, now)
     }
 
-    /// The claims of a token that this project has signed. The crate uses the system clock, so the
+    /// The claims of a token, if this project signed it. jsonwebtoken uses the system clock, so the
     /// caller checks the expiry.
     fn signed_by<C: DeserializeOwned>(
         &self,

@@ -10,10 +10,11 @@ use wire::id::ProjectId;
 
 use crate::project::signing_key::RsaKeys;
 
-/// How long a process uses keys before it reads them again. A key that was replaced because it
-/// leaked is accepted that long.
+/// How long a process uses keys before reading them again. A key that was replaced because it
+/// leaked is accepted until then.
 const FRESH: SignedDuration = SignedDuration::from_mins(1);
-/// The maximum number of projects whose keys a process remembers; each takes some 5 KB.
+/// The maximum number of projects whose keys a process keeps in memory; the keys of a project take
+/// some 5 KB.
 const MAX_PROJECTS: usize = 1000;
 
 /// The keys of projects, as read from the table.
@@ -37,7 +38,7 @@ impl Keyring {
         self.fresh(project, now)?.verifying(kid, now)?.public.decoding().ok()
     }
 
-    /// Remembers the keys of a project that were read at `now`.
+    /// Stores the keys of a project that were read at `now`.
     pub(super) fn keep(&self, project: &ProjectId, keys: Arc<RsaKeys>, now: Timestamp) {
         let mut known = self.known();
         if known.len() >= MAX_PROJECTS {

@@ -1,4 +1,5 @@
-//! Access tokens of machines: a backend exchanges its server key for one at the token endpoint.
+//! Access tokens of machines, which backends get from the token endpoint in exchange for their
+//! server keys.
 //!
 //! Machines have a separate audience, and therefore a separate signing key. A user's access token
 //! is never accepted as a machine's, or vice versa.
@@ -16,7 +17,7 @@ use super::{Audience, Error, Signer, TYPE, is_access_token, machine_audience};
 /// The payload of a machine's access token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct MachineClaims {
-    /// The set that the server key belongs to.
+    /// The key set of the server key.
     pub sub: KeySetId,
     /// The issuer of the project.
     pub iss: String,
@@ -26,21 +27,21 @@ pub struct MachineClaims {
     pub iat: i64,
     /// When the token expires, in seconds since the Unix epoch.
     pub exp: i64,
-    /// The OAuth client, which is the project.
+    /// The OAuth client, which is the project itself.
     pub client_id: ProjectId,
     /// The digest of the server key. Each request looks up the key by this digest, so a token
-    /// always has the key's current rights.
+    /// always has the current permissions of the key.
     pub key: Digest,
     /// The permissions of the key when the token was issued, separated by spaces; `server` for a
-    /// key without limits.
+    /// key with all permissions.
     pub scope: String,
 }
 
-/// A server key to exchange for a token.
+/// A server key that is exchanged for a token.
 pub struct Machine<'a> {
     /// The project.
     pub project: &'a ProjectId,
-    /// The set that the key belongs to.
+    /// The key set of the key.
     pub set: KeySetId,
     /// The digest of the key.
     pub key: Digest,
@@ -50,7 +51,7 @@ pub struct Machine<'a> {
 
 impl Signer {
     /// Signs a token that is valid for `life` from `now`.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign_machine(&self, machine: Machine<'_>, now: Timestamp, life: Duration) -> String {
         let Machine { project, set, key, scope } = machine;
         let (iat, aud) = (now.as_second(), machine_audience(project));
@@ -62,8 +63,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a machine's token for this project. Every failure is [`Error::Unparsable`], even an
-    /// expired token.
+    /// Verifies a machine's access token for this project. All failures are [`Error::Unparsable`],
+    /// even that of an expired token.
     pub fn verify_machine(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<MachineClaims, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
@@ -74,7 +75,7 @@ impl Signer {
         validation.set_audience(&[&audience]);
         validation.set_issuer(&[Audience::Normal.issuer(&self.api_url, project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The crate uses the system clock, so the expiry is checked below with the app's clock.
+        // jsonwebtoken uses the system clock, so the expiry is checked below with the app's clock.
         validation.validate_exp = false;
         let key = self.keys.all(&audience).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: MachineClaims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;

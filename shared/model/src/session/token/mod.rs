@@ -1,4 +1,4 @@
-//! Access tokens of users: their audiences and claims, and how they are signed and verified.
+//! Access tokens of users: their audiences and claims, and how the tokens are signed and verified.
 
 pub mod client;
 mod keyring;
@@ -21,7 +21,8 @@ use crate::session::token::keyring::Keyring;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
 
-/// The audience of a user's token. A project has these three, and one for machines ([`machine`]).
+/// The audience of a user's token. A project has these three audiences, and another one for
+/// machines ([`machine`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// Users without restrictions.
@@ -63,7 +64,7 @@ fn machine_audience(project: &ProjectId) -> String {
 pub struct Claims {
     /// The user.
     pub sub: UserId,
-    /// The issuer of the audience.
+    /// The issuer that belongs to the audience.
     pub iss: String,
     /// The project, with a suffix for restricted and anonymous users.
     pub aud: String,
@@ -71,12 +72,11 @@ pub struct Claims {
     pub iat: i64,
     /// When the token expires, in seconds since the Unix epoch.
     pub exp: i64,
-    /// The OAuth client (RFC 9068 §2.2), which is the project. Tokens signed by earlier versions
-    /// lack it.
+    /// The OAuth client (RFC 9068 §2.2), which is the project itself. Absent in tokens from earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_id: Option<ProjectId>,
-    /// The scopes (RFC 9068 §2.2.3), separated by spaces. Tokens signed by earlier versions have
-    /// none.
+    /// The scopes (RFC 9068 §2.2.3), separated by spaces. Absent in tokens from earlier versions.
     #[serde(default)]
     pub scope: String,
     /// The project.
@@ -101,9 +101,10 @@ pub struct Claims {
     pub is_anonymous: bool,
     /// Whether the user is restricted.
     pub is_restricted: bool,
-    /// Why the user is restricted; `null` if the user is not.
+    /// Why the user is restricted; `null` if the user is not restricted.
     pub restricted_reason: Option<RestrictedReason>,
-    /// Whether the user has an authenticator app, so that sign-ins require a second factor.
+    /// Whether the user has an authenticator app, which means that sign-ins require a second
+    /// factor.
     pub requires_totp_mfa: bool,
 }
 
@@ -157,11 +158,12 @@ impl Subject {
     }
 }
 
-/// Why a token is rejected.
+/// Why the user is restricted; absent if the user is not restricted.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is malformed, not an access token, not signed with a key of this deployment, or
-    /// has inconsistent claims. A machine's token may also have expired.
+    /// The token is malformed, is not an access token, is not signed with a key of this deployment,
+    /// or has inconsistent claims. Whether the user has an authenticator app, which means that
+    /// sign-ins require a second factor.
     #[error("the token is not a valid access token of this service")]
     Unparsable,
     /// The signature is valid, but the token has expired.
@@ -169,16 +171,16 @@ pub enum Error {
     Expired(Box<Claims>),
 }
 
-/// Remembers verified tokens, so that they are not verified again in every request.
+/// Stores verified tokens, so that they do not have to be verified again in every request.
 pub trait Remember: Send + Sync {
-    /// The claims of a remembered token. The caller checks its expiry.
+    /// The claims of a stored token. The caller must check the expiry.
     fn claims(&self, token: &str) -> Option<Claims>;
 
-    /// Remembers a token that was valid at `now`.
+    /// Stores a token that was valid at `now`.
     fn keep(&self, token: &str, claims: &Claims, now: Timestamp);
 }
 
-/// Signs and verifies the tokens of every project.
+/// Signs and verifies the tokens of all projects.
 pub struct Signer {
     keys: SigningKeys,
     rsa: Keyring,
@@ -186,17 +188,17 @@ pub struct Signer {
     memory: Option<Box<dyn Remember>>,
 }
 
-/// The `typ` of access tokens (RFC 9068 §2.1). A token signed with the same key for another use is
-/// not an access token.
+/// The `typ` of access tokens (RFC 9068 §2.1). This value distinguishes access tokens from all
+/// other tokens that are signed with the same key.
 const TYPE: &str = "at+jwt";
 
-/// The scopes of a session of the project's own apps: all that describe a user.
+/// The scopes of sessions of the project's apps: all scopes that describe a user.
 const SCOPE: &str = "openid profile email teams permissions";
 
-/// Whether a token with this `typ` is an access token. Tokens signed by earlier versions have no
+/// Whether a token with this `typ` is an access token. Tokens from earlier versions do not have a
 /// `typ`.
 fn is_access_token(typ: Option<&str>) -> bool {
-    // `typ` is a media type, which is case-insensitive and may lack the prefix `application/` (RFC
+    // `typ` is a media type, which is case-insensitive and may omit the prefix `application/` (RFC
     // 7515 §4.1.9).
     typ.is_none_or(|typ| [TYPE, "application/at+jwt"].iter().any(|known| typ.eq_ignore_ascii_case(known)))
 }
@@ -207,14 +209,14 @@ impl Signer {
         Self { keys: SigningKeys::new(secret), rsa: Keyring::default(), api_url: api_url.to_owned(), memory: None }
     }
 
-    /// This signer, remembering verified tokens in `memory`.
+    /// This signer with `memory` as the store of verified tokens.
     #[must_use]
     pub fn remembering_in(self, memory: impl Remember + 'static) -> Self {
         Self { memory: Some(Box::new(memory)), ..self }
     }
 
     /// Signs a token that is valid for `life` from `now` with ES256.
-    #[expect(clippy::expect_used, reason = "claims always serialise, and a derived key can sign")]
+    #[expect(clippy::expect_used, reason = "claims can always be serialized, and a derived key can sign")]
     pub fn sign(&self, subject: &Subject, now: Timestamp, life: Duration) -> String {
         let claims = self.claims(subject, now, life);
         let key = self.keys.current(&claims.aud);
@@ -253,8 +255,8 @@ impl Signer {
         }
     }
 
-    /// Verifies a token of any project. If it may be signed with an RSA key, its project's keys
-    /// must be known ([`Self::must_learn`]).
+    /// Verifies an access token of a user of any project. If the token may be signed with an RSA
+    /// key, the project's keys must have been read ([`Self::must_learn`]).
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
         let memory = self.memory.as_ref();
         let known = memory.and_then(|memory| memory.claims(token));
@@ -263,16 +265,16 @@ impl Signer {
         if claims.exp <= now.as_second() {
             return Err(Error::Expired(Box::new(claims)));
         }
-        // An RSA key may be revoked, and verifying with it is cheap, so such tokens are not
-        // remembered.
+        // Tokens signed with an RSA key are not stored, because the key may be revoked and
+        // verifying with it is cheap.
         if let Some(memory) = memory.filter(|_| !is_known && algorithm == Algorithm::ES256) {
             memory.keep(token, &claims, now);
         }
         Ok(claims)
     }
 
-    /// The claims of a token with a valid signature, and the algorithm; the token may have expired.
-    /// Its audience contains the project, and determines the key and the issuer.
+    /// The claims of a token with a valid signature, and its algorithm; the token may have expired.
+    /// The audience of the token contains the project, and determines the key and the issuer.
     fn signed(&self, token: &str, now: Timestamp) -> Result<(Claims, Algorithm), Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
@@ -286,12 +288,12 @@ impl Signer {
         validation.set_audience(&[&unverified.aud]);
         validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The crate uses the system clock, so the expiry is checked with the app's clock.
+        // jsonwebtoken uses the system clock, so the expiry is checked with the app's clock.
         validation.validate_exp = false;
         let kid = header.kid.ok_or(Error::Unparsable)?;
         let key = match (header.alg, audience) {
-            // Keys are derived lazily: a token signed with the current secret's key takes only one
-            // derivation.
+            // Keys are derived lazily, so a token signed with the key of the current secret takes
+            // only one derivation.
             (Algorithm::ES256, _) => self.keys.all(&unverified.aud).find(|key| key.id == kid).map(|key| key.decoding.clone()),
             (Algorithm::RS256, Audience::Normal) => self.rsa.verifying(&project, &kid, now),
             _ => None,
@@ -302,10 +304,11 @@ impl Signer {
         if consistent { Ok((claims, header.alg)) } else { Err(Error::Unparsable) }
     }
 
-    /// The public keys of a project (RFC 7517) in the order normal, restricted, anonymous,
-    /// machines; then the keys derived from the previous secret. The key for anonymous users is
-    /// included if `anonymous` is set, the key for restricted users if `restricted` or `anonymous`
-    /// is set, and the key for machines if `machines` is set. RSA keys are not included.
+    /// The public keys of a project (RFC 7517) for normal, restricted and anonymous users and for
+    /// machines, in this order, followed by the keys derived from the previous secret. The key for
+    /// anonymous users is included if `anonymous` is set, the key for restricted users if
+    /// `restricted` or `anonymous` is set, and the key for machines if `machines` is set. RSA keys
+    /// are not included.
     pub fn jwks(&self, project: &ProjectId, restricted: bool, anonymous: bool, machines: bool) -> Vec<Value> {
         let wanted = [(Audience::Normal, true), (Audience::Restricted, restricted || anonymous), (Audience::Anonymous, anonymous)];
         let audiences = wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(audience, _)| audience.name(project));

@@ -1,5 +1,5 @@
 //! Tokens signed with the RSA keys of a project. The keys are in the table, so a process must read
-//! them ([`Signer::learn`]) before it can sign or verify with them.
+//! them ([`Signer::learn`]) before it can sign or verify tokens with the keys.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +13,23 @@ use wire::id::ProjectId;
 use super::{Signer, Subject, TYPE};
 use crate::project::signing_key::{RsaKeys, TokenAlgorithm};
 
-/// A project without an RSA key, or with a damaged one, signs with RS256.
+/// The project signs with RS256, but its RSA key is missing or damaged.
 #[derive(Debug, thiserror::Error)]
 #[error("the project's RSA key is missing or damaged")]
 pub struct NoUsableKey;
 
-/// The audience of a token, which is the project's id if it may be signed with an RSA key.
+/// The audience that a token claims; the id of a project if the token may be signed with an RSA
+/// key.
 #[derive(Deserialize)]
 struct ClaimedAudience {
     aud: String,
 }
 
 impl Subject {
-    /// How the token is signed, in a project with this algorithm. Restricted and anonymous users
-    /// have other issuers, which verifiers that need RSA do not know, and keys of their own, so
-    /// that a verifier that checks only signatures accepts none of these users.
+    /// The algorithm for a token in a project that uses `of_project`. Tokens of restricted and
+    /// anonymous users have other issuers, which verifiers that need RSA do not know. Such tokens
+    /// are also signed with other keys, so that a verifier that checks only signatures does not
+    /// accept these users.
     pub fn algorithm(&self, of_project: TokenAlgorithm) -> TokenAlgorithm {
         if self.restricted.is_none() { of_project } else { TokenAlgorithm::Es256 }
     }
@@ -39,14 +41,15 @@ impl Signer {
         self.rsa.fresh(project, now)
     }
 
-    /// Remembers the keys of a project that were read at `now`.
+    /// Stores the keys of a project that were read at `now`.
     pub fn learn(&self, project: &ProjectId, keys: RsaKeys, now: Timestamp) -> Arc<RsaKeys> {
         let keys = Arc::new(keys);
         self.rsa.keep(project, Arc::clone(&keys), now);
         keys
     }
 
-    /// The project whose keys must be read before this token, which may be forged, can be verified.
+    /// The project whose keys must be read before this token can be verified. The token may be
+    /// forged.
     pub fn must_learn(&self, token: &str, now: Timestamp) -> Option<ProjectId> {
         let Ok(Header { alg: Algorithm::RS256, kid: Some(kid), .. }) = jsonwebtoken::decode_header(token) else { return None };
         let ClaimedAudience { aud } = jsonwebtoken::dangerous::insecure_decode_claims(token).ok()?;

@@ -1,5 +1,5 @@
-//! Tests of users' access tokens: which are valid, until when, and that remembered tokens are not
-//! verified again.
+//! Tests of users' access tokens: which tokens are valid, until when, and that stored tokens are
+//! not verified again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -88,7 +88,7 @@ fn no_audience_has_the_key_of_another() {
     assert!(matches!(signer.verify(&parts.join("."), now), Err(Error::Unparsable)));
 }
 
-/// Remembers every token, and counts how often one was found.
+/// Stores every token, and counts how many times a token was found.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<(HashMap<String, Claims>, usize)>>);
 

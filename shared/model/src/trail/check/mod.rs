@@ -1,5 +1,5 @@
-//! Verifies a chain of links, and that each day has exactly the entries covered by its links. The
-//! check does not read the table: the caller supplies links and entries in order
+//! Verifies a chain of links, and that each day contains exactly the entries that its links cover.
+//! The check does not read the table: the caller passes links and entries in order
 //! (`shared/store/src/trail/check.rs`).
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,49 +15,50 @@ use crate::trail::chain::{CoveredEntry, Head, Link, beginning};
 /// A problem found in a trail.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// A covered entry is not in the table.
+    /// The table does not contain an entry that a link covers.
     #[error("entry {0} is missing")]
     EntryMissing(String),
     /// An entry differs from the record in its link.
     #[error("entry {0} was changed")]
     EntryChanged(String),
-    /// The entry's time or id does not match its place in the table, or the entry never expires.
-    #[error("entry {0} does not fit its place in the table: it was changed or backdated")]
+    /// The time or id in the entry does not match the entry's key in the table, or the entry never
+    /// expires.
+    #[error("entry {0} does not match its key in the table: it was changed or backdated")]
     EntryMisplaced(String),
-    /// The entry is older than the project, so lists leave it out.
+    /// The entry is older than the project, so lists omit it.
     #[error("entry {0} is hidden, because it is older than the project: the project's item was changed")]
     EntryHidden(String),
-    /// The entry has had no link for longer than a worker may take.
-    #[error("entry {0} has had no link for more than a day: no worker ran, or its link was removed")]
+    /// The entry is not linked, although it is older than the time that a worker may take.
+    #[error("entry {0} has not been linked for more than a day: no worker ran, or its link was removed")]
     EntryOverdue(String),
-    /// No link covers the entry.
+    /// The entry is not covered by any link.
     #[error("entry {0} is not in any link: it was added later, or its link was removed")]
     EntryAdded(String),
-    /// The chain has no link with this number.
+    /// The chain does not contain a link with this number.
     #[error("link {0} is missing")]
     LinkMissing(u64),
-    /// The link has a wrong MAC or cannot be parsed.
+    /// The MAC of the link is wrong, or the link cannot be parsed.
     #[error("link {0} was changed, or was made with another GATELET_SECRET")]
     LinkChanged(u64),
-    /// The link has the wrong number, or the digest of another predecessor.
-    #[error("link {0} does not follow the one before it")]
+    /// The link contains the wrong number, or the digest of a link other than the previous one.
+    #[error("link {0} does not follow the previous link")]
     LinkMoved(u64),
-    /// The link was made longer after its entries than a worker may take.
+    /// The time between the link and its entries is longer than the time that a worker may take.
     #[error("link {0} was made more than a day after its entries: no worker ran, or earlier links were removed")]
     LinkLate(u64),
-    /// There are links, or entries that must have had links, but no head.
+    /// The head is missing, although there are links, or entries that must have had links.
     #[error("the head of the chain is missing")]
     HeadMissing,
-    /// The head's MAC is wrong.
+    /// The MAC of the head is wrong.
     #[error("the head of the chain was changed, or was made with another GATELET_SECRET")]
     HeadChanged,
     /// The head refers to a link other than the last one.
     #[error("the head of the chain does not match its last link {0}")]
     HeadMoved(u64),
-    /// There is a trail but no project.
+    /// The trail does not belong to an existing project.
     #[error("the project does not exist, but its trail does: the project's item was removed")]
     ProjectMissing,
-    /// The expected link differs or is missing, possibly because it has expired.
+    /// The expected link is different or missing, possibly because it has expired.
     #[error("link {0} is missing, has expired, or is not the expected one")]
     Unexpected(u64),
 }
@@ -76,18 +77,18 @@ pub struct ExpectedLink {
 pub struct RecordedLinks {
     /// A link that must still exist.
     pub expected: Option<ExpectedLink>,
-    /// Another link that must still exist. The operator has checked the entries covered by it and
-    /// earlier links, so these links may be late.
+    /// A second link that must still exist. The operator has checked the entries covered by this
+    /// link and all earlier links, so these links may be late.
     pub accepted: Option<ExpectedLink>,
 }
 
 /// An entry found in the table.
 #[derive(Debug, Clone)]
 pub struct FoundEntry {
-    /// The entry as a link would record it.
+    /// The entry as it would be recorded in a link.
     pub covered: CoveredEntry,
-    /// Whether the entry's time or id does not match its place in the table, or the entry never
-    /// expires.
+    /// Whether the time or id in the entry does not match the entry's key in the table, or the
+    /// entry never expires.
     pub is_misplaced: bool,
     /// Whether the entry is older than the project.
     pub is_hidden: bool,
@@ -102,28 +103,28 @@ pub struct DayReport {
     pub entries: usize,
     /// The number of links that cover entries of the day.
     pub links: usize,
-    /// The number of recent entries that are not linked yet, or not with their latest count.
+    /// The number of recent entries that are not linked yet, or are linked with an earlier count.
     pub unlinked: usize,
     /// The first problem, if one was found.
     pub problem: Option<Problem>,
 }
 
-/// Checks a chain link by link.
+/// Checks a chain, one link after the other.
 pub struct Chain<'a> {
     project: &'a ProjectId,
     keys: &'a TrailKeys,
     now: Timestamp,
     /// The head that the chain would have if it ended here.
     last: Option<Head>,
-    /// The recorded links not found so far.
+    /// The head for a chain that ends with the last link checked.
     expected: Vec<ExpectedLink>,
     /// The number of the last link that may be late.
     accepted: u64,
-    /// The entries covered so far, by day.
+    /// The recorded links that have not been found yet.
     days: BTreeMap<Date, CoveredDay>,
 }
 
-/// The entries that links cover on one day.
+/// The number of the last link that is allowed to be late.
 #[derive(Debug, Default)]
 pub struct CoveredDay {
     entries: HashMap<String, CoveredEntry>,
@@ -157,7 +158,7 @@ impl<'a> Chain<'a> {
         is_authentic
     }
 
-    /// The number of the last link checked; 0 before the first.
+    /// The number of the last link that was checked; 0 if none was checked.
     pub fn number(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.number)
     }
@@ -170,7 +171,8 @@ impl<'a> Chain<'a> {
             return Some(Problem::LinkMoved(number));
         }
         let expected = self.last.as_ref().map_or_else(|| beginning(self.project), |last| last.digest.clone());
-        // Links expire in order: if the previous link may have expired, so may all earlier ones.
+        // Links expire in order: if the previous link may have expired, all earlier links may have
+        // expired too.
         if number > next && link.previous_expires_at > self.now.as_second() {
             return Some(self.missing_before(number));
         }
@@ -180,27 +182,28 @@ impl<'a> Chain<'a> {
         (number > self.accepted && link.is_late(self.now)).then_some(Problem::LinkLate(number))
     }
 
-    /// The number of the link that follows the last one checked.
+    /// The number expected of the next link.
     fn next(&self) -> u64 {
         self.last.as_ref().map_or(1, |last| last.number + 1)
     }
 
-    /// The problem that links before this number are missing. Names the first missing link if that
-    /// one cannot have expired, otherwise the last.
+    /// The problem that links are missing before this number. The problem names the first missing
+    /// link if that link cannot have expired, and otherwise the last missing link.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
     }
 
-    /// Removes and returns the covered entries of the days before this one, which later links do
-    /// not cover.
+    /// Removes and returns the covered entries of all days before this day; later links do not
+    /// cover these days.
     pub fn days_before(&mut self, day: Date) -> BTreeMap<Date, CoveredDay> {
         let rest = self.days.split_off(&day);
         std::mem::replace(&mut self.days, rest)
     }
 
-    /// Ends the check by comparing the head with the last link, and checking that the recorded
-    /// links were present. Returns the covered entries of the remaining days, and the problems.
+    /// Ends the check: compares the head with the last link, and reports recorded links that were
+    /// not found. Returns the covered entries of the remaining days, and the problems that were
+    /// found.
     pub fn end(self, head: Option<(&Head, &Mac)>) -> (BTreeMap<Date, CoveredDay>, Vec<Problem>) {
         let is_of_head = |link: &&ExpectedLink| head.is_some_and(|(head, _)| head.number == link.number && head.digest == link.digest);
         let unexpected = self.expected.iter().filter(|link| !is_of_head(link)).map(|link| Problem::Unexpected(link.number));
@@ -224,8 +227,8 @@ impl<'a> Chain<'a> {
 }
 
 impl CoveredDay {
-    /// Compares the covered entries with the existing ones. Entries after the position `linked` may
-    /// still be unlinked, unless they are overdue.
+    /// Compares the covered entries with the entries found in the table. Entries after the position
+    /// `linked` need not be linked yet, unless they are overdue.
     pub fn check(mut self, day: Date, found: impl IntoIterator<Item = FoundEntry>, linked: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
         let mut first: Option<(String, Problem)> = None;
@@ -246,8 +249,8 @@ impl CoveredDay {
     }
 }
 
-/// Compares an entry with its latest record in a link. Returns whether it does not need another
-/// link.
+/// Compares an entry with its latest record in a link. Returns `true` if the entry does not need
+/// another link.
 fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, now: Timestamp) -> Result<bool, Problem> {
     let id = || entry.id().to_owned();
     let may_be_new = entry.position.as_str() > linked;
@@ -255,7 +258,7 @@ fn of_link(entry: &CoveredEntry, covered: Option<&CoveredEntry>, linked: &str, n
         Some(covered) if covered == entry => Ok(true),
         Some(covered) if !(may_be_new && entry.counts_on(covered)) => Err(Problem::EntryChanged(id())),
         _ if may_be_new && !entry.is_overdue(now) => Ok(false),
-        // The link of an expired entry may have expired too, and expired entries are not linked.
+        // The link of an expired entry may also have expired, and expired entries are not linked.
         _ if entry.has_expired(now) => Ok(true),
         _ if may_be_new => Err(Problem::EntryOverdue(id())),
         _ => Err(Problem::EntryAdded(id())),

@@ -1,4 +1,5 @@
-//! Which entries and links are suspect, and when. Whole trails are checked in `tests/api/audit`.
+//! Tests of which entries and links are reported, and when. Complete trails are checked in
+//! `tests/api/audit`.
 
 use super::*;
 
@@ -13,7 +14,7 @@ fn entry(at: &str) -> CoveredEntry {
     CoveredEntry { position: format!("{at:015}#0197"), digest: Digest::of("entry"), count: None, until }
 }
 
-/// The problem of an entry in a trail whose links reach up to a position.
+/// The problem of an entry in a trail that is linked up to a position.
 fn problem(entry: CoveredEntry, linked: &str, now: &str) -> Option<Problem> {
     let found = FoundEntry { covered: entry, is_misplaced: false, is_hidden: false };
     CoveredDay::default().check(DAY.parse().expect("a day"), [found], linked, now.parse().expect("a time")).problem
