@@ -1,5 +1,5 @@
-// English texts about the console's user: signing in, the account, and signing in a command-line
-// tool.
+// English texts about the console's users: sign-in, the account, and the sign-in of command-line
+// tools.
 
 export const account = {
   signIn: {

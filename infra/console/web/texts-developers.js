@@ -1,4 +1,5 @@
-// English texts of the developer pages: quick start, webhooks, API reference, published content.
+// English texts of the pages for developers: quick start, webhooks, API reference and published
+// content.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";

@@ -1,4 +1,4 @@
-// English texts about emails: drafts, templates, themes and the outbox.
+// English texts about emails: drafts, templates, themes and outbox.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";

@@ -1,5 +1,5 @@
-// The texts of the console, in English. The files texts-*.js have the texts of single pages and are
-// loaded only there. Functions return texts that contain values.
+// The texts of the console, in English. The files texts-*.js contain the texts of single pages,
+// which are the only ones to load them. Functions return texts that contain values.
 
 import { count } from "./core/format.js";
 

@@ -1,5 +1,5 @@
-//! `gateway content`: publishes the site's content, lists kept publications, and rolls back to an
-//! earlier one.
+//! `gateway content`: publishes the site's content, lists earlier publications, and rolls back to
+//! one of them.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(super) enum Command {
     /// published; posts with a future date appear on that date
     Publish {
         folder: PathBuf,
-        /// The site's URL, the base of the URLs in its content. Default: the URL that serves the
+        /// URL of the site, with which links in its content begin. Default: the URL that serves the
         /// content
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
