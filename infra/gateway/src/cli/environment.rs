@@ -107,7 +107,7 @@ fn known() -> BTreeSet<String> {
     listed.filter(|name| name.starts_with(PREFIX) && is_whole(name)).chain(limits).collect()
 }
 
-/// Whether this names one variable, unlike `GATELET_LIMIT_…`.
+/// Whether this is the name of a single variable, unlike `GATELET_LIMIT_…`.
 fn is_whole(name: &str) -> bool {
     !name.ends_with('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// The documented names. A trailing `_` marks a prefix.
+    /// The documented names. A trailing `_` means that the name is a prefix.
     fn documented() -> BTreeSet<String> {
         rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).map(str::to_owned).collect()
     }
@@ -161,8 +161,8 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // Not documented: the variables of single rate limits, internal ones, and those that do not
-        // begin with `GATELET_`, some of which are set by a container's runtime.
+        // Three kinds of variables are not documented: those of single rate limits, internal ones,
+        // and those that do not begin with `GATELET_`, some of which a container's runtime sets.
         let undocumented = INTERNAL.iter().chain(&OF_APPS).collect::<Vec<_>>();
         for name in read.iter().filter(|name| !of_rules(name) && !undocumented.contains(&&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");

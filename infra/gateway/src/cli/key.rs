@@ -17,7 +17,7 @@ use crate::keys::Role;
 use crate::say::say;
 
 const KEYS: &str = "/internal/api-keys";
-/// The answer's fields with the keys, in the order of [`KeyKind::ALL`].
+/// The fields of the response that contain the keys, in the order of [`KeyKind::ALL`].
 const FIELDS: [&str; KeyKind::ALL.len()] = ["publishable_client_key", "secret_server_key", "super_secret_admin_key"];
 
 #[derive(Subcommand)]
@@ -84,7 +84,7 @@ impl Command {
 fn line(set: &Value, now: Timestamp) -> [String; 6] {
     let last = |(field, kind): (&str, KeyKind)| Some(format!("{}…{}", kind.prefix(), set[field]["last_four"].as_str()?));
     let keys: Vec<String> = FIELDS.into_iter().zip(KeyKind::ALL).filter_map(last).collect();
-    // Keys without listed permissions can do everything that their kind allows.
+    // Keys that list no permissions can do everything that their kind allows.
     let permissions =
         set["permissions"].as_array().map_or_else(|| "all".to_owned(), |some| some.iter().map(text).collect::<Vec<_>>().join(", "));
     let is_expired = set["expires_at_millis"].as_i64().is_some_and(|at| at <= now.as_millisecond());

@@ -1,4 +1,5 @@
-//! `gateway pages`: prints the link to the private pages, as the gateway does when it starts.
+//! `gateway pages`: prints the link to the private pages, which the gateway also prints when it
+//! starts.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tests of which rows and pages are kept.
+//! Tests which rows and pages are kept.
 
 use super::*;
 
