@@ -1,5 +1,5 @@
-//! The table from an older version, written by its `gateway export`. That version had no
-//! configuration levels, passkeys or webhooks. The export and its deployment secret are in
+//! A table of an older version, written by the `gateway export` of that version. That version did
+//! not have configuration levels, passkeys or webhooks. The export and its deployment secret are in
 //! `tests/older`.
 
 use std::path::Path;
