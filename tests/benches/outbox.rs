@@ -1,7 +1,7 @@
-//! The cost of an outbox page of a hundred entries, by the total number of entries: through the
-//! router, on the embedded engine in memory. The pages are the first, one near the end, and the
-//! first of searches that find nothing or everything. To run it: `cargo bench -p tests --bench
-//! outbox`.
+//! The cost of an outbox page of a hundred entries, depending on the total number of entries:
+//! through the router, on the embedded engine in memory. The pages are the first, one near the end,
+//! and the first of searches that find nothing or everything. To run it:
+//! `cargo bench -p tests --bench outbox`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
