@@ -1,4 +1,5 @@
-//! The deployment template has every function, with exactly its route's permissions.
+//! The deployment template contains every function, with exactly the permissions that its route
+//! lists.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +10,14 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// CloudFormation's limit on resources per stack.
+/// CloudFormation's limit on the number of resources in a stack.
 const MAX_RESOURCES: usize = 500;
-/// CloudFormation's limit for the size of a template, in bytes.
+/// CloudFormation's limit on the size of a template, in bytes.
 const MAX_BYTES: usize = 1_000_000;
 
-/// API Gateway limits an API to 300 integrations, and AWS does not raise this limit; the difference
-/// is reserved for the work on a second API ("More functions than an API can have",
-/// `docs/architecture.md`).
+/// API Gateway limits an API to 300 integrations, and AWS does not raise this limit. The
+/// integrations that remain are reserved for the work on a second API ("More functions than an API
+/// can have", `docs/architecture.md`).
 const MAX_INTEGRATIONS: usize = 290;
 
 /// The resources of all nested stacks together.

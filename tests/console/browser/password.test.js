@@ -1,5 +1,5 @@
-// Users of the project `internal` who need a new password, because they forgot theirs or "This
-// wasn't me" removed it.
+// Users of the project `internal` who need a new password, because they have forgotten the old one,
+// or because "This wasn't me" has removed it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
