@@ -1,5 +1,5 @@
-// A small app as its developer would write it: buttons to sign in with a provider and connect an
-// account there, and the page for the user's return.
+// A small app as a developer would write it: buttons to sign in with a provider and to connect an
+// account of the provider, and the page to which the user returns.
 
 import * as sdk from "sdk";
 
