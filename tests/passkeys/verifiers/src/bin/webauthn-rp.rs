@@ -1,4 +1,4 @@
-//! The verifier of the crate `webauthn_rp`, with state stored outside, as functions require.
+//! The verifier of the crate `webauthn_rp`. Its state is stored outside, as functions require.
 
 use std::time::Instant;
 
