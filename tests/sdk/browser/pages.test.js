@@ -311,7 +311,7 @@ test("parts of an email, and pages behind links in emails, are accessible, and f
       await it.context.close();
       await page.context.close();
     }
-    // The page loads only its own assets, which the policy allows.
+    // The page loads only files of the gateway, which the policy allows.
     const strict = await open(t, link);
     await strict.page.getByRole("button").waitFor();
     assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, not developers");
