@@ -31,7 +31,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts an endpoint with one behavior per request; the last behavior is repeated.
+    /// Starts an endpoint with one behaviour per request; the last behavior is repeated.
     pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -49,7 +49,7 @@ impl Endpoint {
         Self { url, behaviours, requests, _time: SteadyTime::start() }
     }
 
-    /// Adds a behavior for all requests after those that have been planned.
+    /// Adds a behaviour for all requests after those that have been planned.
     pub(crate) fn then(&self, behaviour: Behaviour) {
         self.behaviours.lock().unwrap().push(behaviour);
     }

@@ -44,7 +44,7 @@ export const developers = {
     url: "URL",
     urlHelp: "An https URL that the service can reach.",
     events: "Events",
-    eventsHelp: "If none is selected, all events are delivered.",
+    eventsHelp: "If you select none, the endpoint receives all events.",
     headers: "Headers",
     headersHelp: "Sent with each delivery. One per line: name, colon, value. Values are hidden once saved, and must be entered again if you change the URL.",
     create: "Create endpoint",
@@ -119,7 +119,7 @@ export const developers = {
   },
   content: {
     title: "Content",
-    lead: "What this service publishes for everybody, the same for all projects.",
+    lead: "The public content of this service, which is the same for all projects.",
     site: "Site",
     url: "URL",
     newest: "Newest post",

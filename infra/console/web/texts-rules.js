@@ -31,7 +31,7 @@ export const rules = {
   testText: "Evaluates the saved rules for a hypothetical sign-up. Nothing is created or counted.",
   method: "Method",
   provider: "Provider",
-  providerHelp: "Its id, such as github.",
+  providerHelp: "The provider’s id, such as github.",
   country: "Country",
   countryHelp: "Two letters, such as DE.",
   bot: "Bot score",

@@ -10,7 +10,7 @@ import { consoleOf, heading, isAccessible, PASSWORD } from "../support/console.j
 
 const it = consoleOf();
 const NEW = "a better horse battery";
-const SENT = "If there is an account with this address";
+const SENT = "If an account has this address";
 
 /** The project `internal`, with its administrator's key. */
 const internal = () => ({

@@ -1,4 +1,4 @@
-// The expected behavior of SDK members that do not work in the suite, and the number of members.
+// The expected behaviour of SDK members that do not work in the suite, and the number of members.
 // Each pattern must match members, and all of these must behave as declared.
 
 /** The number of members in each version; a release that adds one changes it. */

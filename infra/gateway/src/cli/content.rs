@@ -68,7 +68,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let PublishSummary { published: PublishResult { number, written }, stored, deleted } =
         folder.publish(&tools.store, shelf.as_ref(), now).await?;
     if shelf.is_none() {
-        say!("Link previews have no images. To add them, pass `--images BUCKET`, with the stack's output ImagesBucket");
+        say!("Link previews have no images. To add images, pass `--images BUCKET` with the stack's output ImagesBucket");
     }
     let Some(written) = written else {
         say!("Nothing has changed since publication {number}");

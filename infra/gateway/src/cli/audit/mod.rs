@@ -141,7 +141,7 @@ async fn verify_one(tools: &Tools, project: &ProjectId, (is_named, recorded): (b
     let store = &tools.store;
     if store.project(project).await?.is_none() {
         if store.project_ending(project).await?.is_some() {
-            say!("  is being deleted, with its trail");
+            say!("  is being deleted together with its trail");
             return Ok(true);
         }
         ensure!(!is_named || store.has_trail_head(project).await?, "project {project} does not exist");

@@ -120,7 +120,7 @@ impl Administrator {
             parameters.append_pair("cursor", cursor);
         }
         let mut page = self.get(&format!("{path}?{}", parameters.finish())).await?;
-        let Value::Array(items) = page["items"].take() else { bail!("the answer of {path} is not a list") };
+        let Value::Array(items) = page["items"].take() else { bail!("the response of {path} is not a list") };
         let next = page["pagination"]["next_cursor"].as_str().map(str::to_owned);
         Ok((items, next))
     }

@@ -118,7 +118,7 @@ async fn has_console(api: &Api) -> anyhow::Result<bool> {
 fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::Error {
     match body["code"].as_str() {
         Some("SCHEMA_ERROR") if !has_page => anyhow!(
-            "{} has no page to confirm on: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
+            "{} has no page for confirming the sign-in: name one on a trusted domain of `internal` with --page, or ask its operator to add one",
             api.url
         ),
         _ => api.refusal(status, body),

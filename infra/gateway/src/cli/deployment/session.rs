@@ -107,7 +107,7 @@ impl Session {
         let only = self.only_project().unwrap_or(project);
         ensure!(
             only == project,
-            "the data folder only has the admin key of project {only}: to administer others, run `gateway login {}`",
+            "the data folder only contains the admin key of project {only}: to administer other projects, run `gateway login {}`",
             self.url()
         );
         Ok(())

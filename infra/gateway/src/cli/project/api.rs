@@ -100,7 +100,7 @@ async fn add_keys(mut administrator: Administrator, description: &str) -> anyhow
 
 /// The keys in a response that contains all three.
 fn keys(project_id: ProjectId, created: &Value) -> anyhow::Result<Keys> {
-    let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the answer has no {name}"));
+    let key = |name: &str| created[name].as_str().map(|key| key.to_owned().into()).with_context(|| format!("the response has no {name}"));
     let (client, server, admin) = (key("publishable_client_key")?, key("secret_server_key")?, key("super_secret_admin_key")?);
     Ok(Keys { project_id, client, server, admin })
 }

@@ -94,9 +94,9 @@ fn answers(answer: &'static str) -> String {
 fn a_url_without_gatelet_is_reported() {
     let folder = Folder::new("login-wrong");
     let page = answers("HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>");
-    assert!(fails(&run(&folder, &["login", &page])).contains("does not answer as Gatelet does (status 404): check the URL"));
+    assert!(fails(&run(&folder, &["login", &page])).contains("does not respond like Gatelet (status 404): check the URL"));
     let other = answers("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
-    assert!(fails(&run(&folder, &["login", &other])).contains("does not answer as Gatelet does"));
+    assert!(fails(&run(&folder, &["login", &other])).contains("does not respond like Gatelet"));
     let moved = "HTTP/1.1 301 Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     assert!(fails(&run(&folder, &["login", &answers(moved)])).contains("redirect"));
     assert!(fails(&run(&folder, &["login", "http://127.0.0.1:1"])).contains("cannot reach http://127.0.0.1:1"));
@@ -132,7 +132,7 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     // The console must also be on a trusted domain.
     internal(json!({ "allow_localhost": false })).await;
     let said = fails(&run(&folder, &["login", &gateway.url]));
-    assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");
+    assert!(said.contains("no page for confirming the sign-in") && said.contains("--page"), "{said}");
     // A page outside the trusted domains could belong to anyone.
     let said = fails(&run(&folder, &["login", &gateway.url, "--page", "https://evil.example.com/device"]));
     assert!(said.contains("evil.example.com") || said.contains("trusted"), "{said}");
