@@ -145,9 +145,9 @@ def checks(long):
         # Compiles a copy of the repository with new operations, which takes many minutes. Finds
         # only mistakes in the generator, which few changes affect.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
-        # Compiles most crates in another profile, which takes a tenth of the time of all checks. It
-        # finds only one thing that the check `functions` does not: functions that have become too
-        # large, which takes many changes.
+        # Compiles most crates in another profile, which takes a tenth of the time of all checks.
+        # This check finds only one thing that the check `functions` does not: functions that have
+        # become too large, which takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
         # The longest of the remaining checks start first, so that only a short one runs at the end.
         # Checks that mostly wait count as half a core. Most browser checks are retried once,

@@ -60,8 +60,8 @@ async fn main() {
     for (text, name) in COSTS {
         let on_core = measure(Cost::parse(text).expect("an allowed cost")).await;
         let times: Vec<String> = MEMORIES.iter().map(|memory| format!("{:.0}", on_core * WHOLE_CORE / memory)).collect();
-        // The price of a million checks, in dollars. It is the same with any amount of memory,
-        // because time and price cancel out.
+        // The price of a million checks, in dollars. The price is the same with any amount of
+        // memory, because time and price cancel out.
         let dollars = WHOLE_CORE / 1024.0 * on_core / 1000.0 * PRICE * 1e6;
         let at_once = (RATE / 60.0 * on_core / 1000.0).ceil();
         println!("| `{text}` | {name} | {} | {dollars:.2} | {at_once} |", times.join(" | "));

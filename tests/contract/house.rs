@@ -142,7 +142,7 @@ fn files_stay_within_their_limit() {
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
-/// The source files of a crate whose tests are in the wrong place. They belong next to the tested
+/// The source files of a crate whose tests are in the wrong place. Tests belong next to the tested
 /// file, in a file with its name and `_tests`, or in `tests` in its folder.
 fn astray(sources: &Sources) -> impl Iterator<Item = String> + '_ {
     let is_beside = |module: &Module| {

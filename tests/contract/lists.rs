@@ -23,7 +23,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("users-contact-channel-list", "the quota of contact channels"),
 ];
 
-/// Unpaginated lists for servers and administrators, which nobody else can make longer.
+/// Unpaginated lists for servers and administrators. Nobody else can make these lists longer.
 const OF_ADMINISTRATORS: &[(&str, &str)] = &[
     ("emails-internal-list", "the hundred newest emails, without their bodies"),
     ("emails-managed-onboarding-list", "always empty"),

@@ -1,5 +1,6 @@
-//! `cargo run -p infra -- new` creates operations that fulfill the contract. These tests run it on
-//! a copy of an area's lists, but do not compile the created files; `infra/new/run` does.
+//! `cargo run -p infra -- new` creates operations that fulfill the contract. These tests run the
+//! command on a copy of an area's lists, but do not compile the created files; `infra/new/run`
+//! does.
 
 use std::fs;
 use std::path::{Path, PathBuf};

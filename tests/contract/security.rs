@@ -86,8 +86,8 @@ fn a_distribution_caches_no_errors() {
     }
 }
 
-/// Operations without an access level. They do not verify access tokens, but need the secret for
-/// another purpose.
+/// Operations without an access level. These operations do not verify access tokens, but need the
+/// secret for another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 22] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),

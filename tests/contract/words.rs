@@ -52,7 +52,7 @@ fn instead_of_constant(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a signature that begins with `of` is that of a conversion: a pure function without a
-/// receiver that returns its own type.
+/// receiver that returns the type on which it is defined.
 fn converts(signature: &str) -> bool {
     let mut depth = 0;
     let end = signature.find(|c| {

@@ -41,7 +41,7 @@ pub(crate) fn digest(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// The value with its fields in canonical order, and with the keys of a batch in canonical order.
+/// The value, with its fields and the keys of a batch in canonical order.
 pub(crate) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

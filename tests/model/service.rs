@@ -68,8 +68,8 @@ pub(crate) struct Run {
 }
 
 /// How long to watch a request that waits only for the table. The runtime's clock is paused, and
-/// advances only when nothing else can happen. This is longer than the waits before a second and a
-/// third attempt, and much shorter than the timeout of an attempt.
+/// advances only when nothing else can happen. The time is longer than the waits before a second
+/// and a third attempt, and much shorter than the timeout of an attempt.
 const WATCHED: Duration = Duration::from_millis(50);
 
 /// A service whose table responds when the model decides so.

@@ -1,6 +1,6 @@
 // Malformed requests, which are sent to Gatelet and to npm's `oidc-provider` with an equal client.
-// Both must reject a request in the same way, with the same error. If they respond differently, the
-// case gives the reason: `differs` is on purpose.
+// Both services must reject a request in the same way, with the same error. If they respond
+// differently, the case gives the reason: `differs` is on purpose.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

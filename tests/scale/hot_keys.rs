@@ -92,8 +92,8 @@ async fn load() -> Touches {
 fn rates(share: f64, max: f64, is_shared: bool) -> String {
     let mut text = String::new();
     for rate in RATES {
-        // The key of an account or of its email address serves only that account. Its use therefore
-        // grows with the activity of the user, rather than with the load.
+        // The key of an account or of its email address serves only that account. The use of this
+        // key therefore grows with the activity of the user, rather than with the load.
         let seen = if is_shared { share * f64::from(rate) / 60.0 } else { f64::from(REPETITIONS) / 60.0 };
         let shown = format!("{seen:.1}");
         let _ = write!(text, " {} |", if seen > max { format!("**{shown}**") } else { shown });

@@ -119,8 +119,8 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
         }
         let [short, long] = [pages[0].1, pages[1].1];
         // The number of entries that are read depends a little on how they are spread over the
-        // shards of the list, and the units depend on their sizes. Neither depends on the length of
-        // the list.
+        // shards of the list, and the units depend on their sizes. Neither the entries that are
+        // read nor the units depend on the length of the list.
         let is_flat = long.calls <= short.calls + 2 && long.entries * 2 <= short.entries * 3;
         assert!(is_flat, "a page of the list of {name} costs more if the list is longer: {short:?}, {long:?}");
         lists.push(List { name, pages });

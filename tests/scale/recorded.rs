@@ -163,7 +163,8 @@ impl WatchedService {
         self.requests.push(Request { kind, user, project: keys.project_id.to_string(), count, accesses, stored });
     }
 
-    /// The writes that a call makes. Their units in the table are multiplied by this factor.
+    /// The writes that a call makes. The units of the writes in the table are multiplied by this
+    /// factor.
     fn writes(&mut self, call: &TracedCall, factor: f64, stored: &mut Vec<StoredBytes>) -> Vec<Access> {
         let mut accesses = Vec::new();
         for (key, after) in &call.items {

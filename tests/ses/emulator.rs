@@ -1,4 +1,5 @@
-//! Tests against an emulator of SES v2, which `tests/ses/run` starts. Its URL is in `SES_EMULATOR`.
+//! Tests against an emulator of SES v2, which `tests/ses/run` starts. The emulator's URL is in
+//! `SES_EMULATOR`.
 
 use std::time::Duration;
 

@@ -90,7 +90,7 @@ async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() 
 async fn an_email_is_retried_if_a_reply_makes_no_sense_before_the_end_of_the_message() {
     let stages = BEFORE.into_iter().filter(|stage| *stage != "TLS");
     let nonsense = |stage| {
-        // This includes replies that belong to other commands.
+        // Nonsense includes replies that belong to other commands.
         let other = if stage == "DATA" { "250 what" } else { "354 what" };
         [Behaviour::Answers(stage, "what?"), Behaviour::Answers(stage, other), Behaviour::Babbles(stage)]
     };

@@ -22,7 +22,7 @@ export const account = {
     missing: "No email? Check the address and your spam folder before you send another link.",
     another: "Send another link",
     back: "Back to sign-in",
-    untrusted: "No link can be sent, because the project “internal” does not trust this console’s address. Its operator can add the address with this command, which replaces the list of trusted domains:",
+    untrusted: "No link can be sent, because the project “internal” does not trust this console’s address. The project’s operator can add the address with this command, which replaces the list of trusted domains:",
     guide: "Guide to the console",
   },
   reset: {
@@ -62,7 +62,7 @@ export const account = {
     passkeys: "Passkeys",
     passkeysText: "A passkey signs you in without a password. It works only at this address of the console.",
     addPasskey: "Add a passkey",
-    noPasskeys: "Passkeys are switched off in the project “internal”. Its operator can switch them on with this command:",
+    noPasskeys: "Passkeys are switched off in the project “internal”. The project’s operator can switch them on with this command:",
     noPasskeySite: "Passkeys need a host name and HTTPS, or localhost: this browser cannot use them at this address.",
     password: "Password",
     oldPassword: "Current password",

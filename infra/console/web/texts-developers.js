@@ -31,7 +31,7 @@ export const developers = {
     connection: (file) => `Save this as ${file}. It connects your app to the service:`,
     verify: (file) => `Save this as ${file}. It verifies access tokens in your backend, without a request for each:`,
     callPython: "With the server key, your backend can read and change users. Save this as users.py:",
-    saveClient: "Save this as first.mjs, and run “node first.mjs”. It signs up a user.",
+    saveClient: "Save this as first.mjs, and run “node first.mjs”. The script signs up a user.",
     saveServer: "Save this as server.mjs on your server. It lists the users:",
     serverText: "The server key can read and change every user: keep it on your server. The copied command contains the key.",
     more: "Continue with",

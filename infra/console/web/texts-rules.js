@@ -19,7 +19,7 @@ export const rules = {
   priorityHelp: "Rules with a higher priority are evaluated first.",
   enabled: "Enabled",
   off: "off",
-  idHelp: "Letters, digits, “-” and “_”. It cannot be changed later.",
+  idHelp: "Letters, digits, “-” and “_”. The id cannot be changed later.",
   matched: "Matched",
   lately: (number, hours) => `${number} in ${hours} hours`,
   otherwise: "If no rule decides",

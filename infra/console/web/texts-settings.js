@@ -51,7 +51,7 @@ export const settings = {
     "config.reauthentication_max_age_seconds":
       "Users who signed in longer ago than this must sign in again before they delete their account or change how they sign in: 60 to 31,708,800; 0 never asks. Leave this at 0 if your app uses the published SDK’s ready-made pages: they cannot ask users to sign in again.",
     access_token_algorithm:
-      "Choose RS256 only for services that accept nothing else. It needs an RSA key. Services that verify tokens themselves must accept the algorithm that you choose.",
+      "Choose RS256 only for services that accept nothing else. RS256 requires an RSA key. Services that verify tokens themselves must accept the algorithm that you choose.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account, unless you tick it here.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",
@@ -108,7 +108,7 @@ export const settings = {
       "api-key": "API key",
       passkey: "Passkey",
     },
-    "config.email_config.type": { shared: "The deployment, under its own name", standard: "Your own sender" },
+    "config.email_config.type": { shared: "The deployment, with the deployment’s name", standard: "Your own sender" },
     "config.bot_challenge.provider": { off: "None", turnstile: "Cloudflare Turnstile", altcha: "ALTCHA (proof of work)" },
     ...Object.fromEntries(
       ["sign_up", "send_sign_in_code", "oauth"].map((name) => [

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// The maximum size, in bytes, of a file that is checked completely at each start. Such a check
-/// takes milliseconds.
+/// The maximum size, in bytes, of a file that is checked completely at each start. Checking such a
+/// file takes milliseconds.
 const CHECKED: u64 = 4 << 20;
 /// How long another process may keep the file locked.
 const TIMEOUT: Duration = Duration::from_secs(5);

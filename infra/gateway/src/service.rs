@@ -209,10 +209,10 @@ const GATHERED: Duration = Duration::from_secs(1);
 const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Starts the worker that links the entries of audit trails into their chains. It begins with
-    /// all projects, because an earlier process may have been killed before linking, and continues
-    /// with projects that have new entries. When `stop` changes, the worker links the remaining
-    /// entries and stops.
+    /// Starts the worker that links the entries of audit trails into their chains. The worker
+    /// begins with all projects, because an earlier process may have been killed before linking,
+    /// and continues with projects that have new entries. When `stop` changes, the worker links the
+    /// remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {

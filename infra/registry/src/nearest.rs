@@ -9,8 +9,8 @@ use http::Method;
 
 /// The maximum number of changes between a path and the route that it means.
 const MAX_CHANGES: usize = 4;
-/// The number of changes that a missing segment counts as. It is low enough that a path may lack
-/// `/api/v1`.
+/// The number of changes that a missing segment counts as. The number is low enough that a path may
+/// lack `/api/v1`.
 const MISSING: usize = 2;
 
 /// The route with the fewest changes from a path. Among equal routes, one with the request's method

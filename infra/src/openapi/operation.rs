@@ -192,8 +192,9 @@ fn document(media_type: &str) -> Object {
     ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
-/// The responses of an agent endpoint that are not the result of a call. They do not contain this
-/// service's error codes, because the protocols define codes of their own, which are in the body.
+/// The responses of an agent endpoint that are not the result of a call. The responses do not
+/// contain this service's error codes, because the protocols define error codes, which are in the
+/// body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {
         let response = ResponseBuilder::new().description(description);

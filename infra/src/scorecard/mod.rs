@@ -164,7 +164,7 @@ impl Standard {
 }
 
 impl Requirement {
-    /// The problems of this row. Its tests are looked up below `root`.
+    /// The problems of this row. The tests of the row are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.summary.ends_with('.') || self.summary.chars().count() > MAX_SUMMARY {

@@ -1,5 +1,5 @@
 // Writes many users directly to the table of a gateway, because a hundred thousand requests would
-// take much longer. They are copies of users that the API has created, with new ids, names and
+// take much longer. The users are copies of users that the API has created, with new ids, names and
 // addresses.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";

@@ -13,7 +13,7 @@ export const filled = (text, values) => Object.entries(values).reduce((text, [na
 /** A fresh browser; `language` is what it asks for. */
 export async function visitor(t, w, { language = "en", ...options } = {}) {
   const context = await w.browser.newContext({ locale: language, ...options });
-  // This tries another script without building the gateway.
+  // Tries another script without building the gateway.
   if (process.env.HOSTED_SCRIPT) await context.route("**/handler/*.js*", (route) => route.fulfill({ path: process.env.HOSTED_SCRIPT, contentType: "text/javascript" }));
   const page = await context.newPage();
   page.setDefaultTimeout(Number(process.env.HOSTED_TIMEOUT_MILLIS ?? TIMEOUT_MILLIS));

@@ -14,8 +14,9 @@ use super::json_credentials::JsonCredentials;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response. Both services run on the machine or close to it, so they
-/// respond sooner. Outside EC2, nothing responds at the address of the instance metadata service.
+/// How long to wait for a response. Both metadata services run on the machine or close to it, so
+/// they respond sooner. Outside EC2, nothing responds at the address of the instance metadata
+/// service.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";

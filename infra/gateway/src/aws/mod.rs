@@ -104,7 +104,7 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
 }
 
 /// The credentials of a profile, or the reason why it has none. Fails if the profile says how to
-/// get credentials, but they cannot be got.
+/// get credentials, but getting them fails.
 fn profile_credentials(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);

@@ -10,9 +10,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::data::Data;
 
 pub(super) const PORT: u16 = 8787;
-/// The accept backlog: the maximum number of connections that wait to be accepted. It is the same
-/// as Linux's default limit. While the backlog is full, connecting clients get no response and
-/// retry a second later.
+/// The accept backlog: the maximum number of connections that wait to be accepted. The backlog is
+/// the same as Linux's default limit. While the backlog is full, connecting clients get no response
+/// and retry a second later.
 const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]

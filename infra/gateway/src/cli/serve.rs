@@ -206,8 +206,8 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     }
 }
 
-/// The base URL of the pages. This is the API's URL if its host is a loopback name, because a
-/// container or tunnel may map the gateway's port; otherwise, it is `localhost` with the gateway's
+/// The base URL of the pages. This is the API's URL if the API's host is a loopback name, because a
+/// container or tunnel may map the gateway's port. Otherwise, it is `localhost` with the gateway's
 /// port. `None` if the gateway listens only on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
@@ -217,8 +217,8 @@ fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     Some(if is_here { api_url.to_owned() } else { format!("http://localhost:{}", address.port()) })
 }
 
-/// The address to serve the table on. It is always a loopback address, because only this machine
-/// may use the table, even if the API listens on a network.
+/// The address to serve the table on. The address is always loopback, because only this machine may
+/// use the table, even if the API listens on a network.
 fn loopback(address: IpAddr) -> IpAddr {
     if address.is_loopback() { address } else { IpAddr::V4(Ipv4Addr::LOCALHOST) }
 }

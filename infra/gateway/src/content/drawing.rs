@@ -1,5 +1,5 @@
-//! Pictures for the link previews of pages that have no image. They show the page's title and the
-//! site's name in the site's colors.
+//! Pictures for the link previews of pages that have no image. The pictures show the page's title
+//! and the site's name in the site's colors.
 //!
 //! The name of a picture contains a digest of its content, so a stored picture is not drawn again.
 

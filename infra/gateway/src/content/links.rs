@@ -6,7 +6,7 @@ use url::Url;
 
 use super::source::{Place, PublishError};
 
-/// The maximum length of an id or a slug, in characters. Both are a segment of a URL.
+/// The maximum length of an id or a slug, in characters. Ids and slugs are segments of a URL.
 const MAX_SEGMENT: usize = 100;
 
 pub(super) struct Links {

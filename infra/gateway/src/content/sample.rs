@@ -1,5 +1,5 @@
-//! The content that is shown until other content is published. It describes a fictional product,
-//! and is validated by the usual rules.
+//! The content that is shown until other content is published. The content describes a fictional
+//! product, and is validated by the usual rules.
 
 use jiff::Timestamp;
 use model::content::Content;

@@ -1,4 +1,4 @@
-//! A content file. Its errors name the line.
+//! A content file. The errors of the file name the line.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -149,7 +149,7 @@ impl Source {
     }
 }
 
-/// The TOML part of a file. Its spans are relative to the start of the part.
+/// The TOML part of a file. The spans of its values are relative to the start of the part.
 pub(super) struct Place<'a> {
     pub source: &'a Source,
     pub start: usize,

@@ -20,8 +20,8 @@ use crate::http_client::http_client;
 /// How long to wait for a response, which is longer than a cold start takes.
 const TIMEOUT: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The function for images. It is not called, because no image is certain to exist, and the
-/// response for a missing image is the same as for an unconnected path.
+/// The function for images. The function is not called, because no image is certain to exist, and
+/// the response for a missing image is the same as for an unconnected path.
 const IMAGES: &str = "content-get-image";
 /// An id that no item has, used for parameters without an example.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
@@ -75,7 +75,7 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
         Err(error) => return Some(format!("cannot reach {}: {}", route.name, with_causes(&error))),
     };
     let status = answer.status();
-    // Pages have no error code, but a security policy, which API Gateway's own errors lack.
+    // Pages have no error code, but a security policy, which errors of API Gateway lack.
     let is_page = route.interface == Interface::Pages && answer.headers().contains_key("content-security-policy");
     if is_page && !status.is_server_error() {
         return None;

@@ -1,8 +1,8 @@
 //! Checks a deployment, and prints a line for each result.
 //!
-//! The checks run from outside with an operator's rights. They cover everything that deploying does
-//! not guarantee: a table may have been restored from a backup without its settings, senders are
-//! verified by hand, and even a deployed stack may not respond.
+//! The checks run from outside with an operator's rights. The checks cover everything that
+//! deploying does not guarantee: a table may have been restored from a backup without its settings,
+//! senders are verified by hand, and even a deployed stack may not respond.
 
 mod deployment;
 mod functions;

@@ -8,7 +8,7 @@ pub trait Observe: Send + Sync {
         None
     }
 
-    /// If this is `Some`, each call takes this long on tokio's clock. Its response also contains
+    /// If this is `Some`, each call takes this long on tokio's clock. The response also contains
     /// the consumed capacity, which [`Self::after`] can read.
     fn pace(&self) -> Option<Duration> {
         None

@@ -2,7 +2,8 @@
 //! as `project set` and `content publish`.
 //!
 //! Before each such write, the writing process adds a byte to the file `gatelet.db-writers` next to
-//! the database. It holds a shared lock on this file until the write or the process has ended.
+//! the database. The process holds a shared lock on this file until the write or the process has
+//! ended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};

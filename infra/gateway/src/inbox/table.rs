@@ -267,8 +267,8 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // Search the HTML only if there is no text. Both have the same content, but the HTML also
-        // contains markup.
+        // Search the HTML only if there is no text. The text and the HTML have the same content,
+        // but the HTML also contains markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }

@@ -1,6 +1,6 @@
 //! The initial projects of a gateway and their keys. One project is for development; the other is
 //! `internal`, whose users own projects. Keys come from the environment or are generated at the
-//! first start. They are saved in `keys.env`, together with the page key.
+//! first start. The keys are saved in `keys.env`, together with the page key.
 
 mod start;
 

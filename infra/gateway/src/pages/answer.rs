@@ -1,4 +1,4 @@
-//! Responses with HTML pages. Their headers give browsers only the rights that the page needs.
+//! Responses with HTML pages. The headers give browsers only the rights that the page needs.
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -7,8 +7,8 @@ use crypto::digest::Digest;
 use http::{HeaderValue, StatusCode, header};
 use web_console::serve::{POLICY, protected};
 
-/// The content security policy for the pictures in documents. It allows inline styles, because
-/// pictures contain styles for the light and the dark theme.
+/// The content security policy for the pictures in documents. The policy allows inline styles,
+/// because pictures contain styles for the light and the dark theme.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
 /// A response with a page. If rendering has failed, logs the error and responds with 500.

@@ -101,8 +101,9 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
 }
 
 /// If the URL contains the key, sets the cookie and redirects the browser to the URL without the
-/// key. This keeps the key out of the address bar and `Referer`. The console gets its token in the
-/// fragment, which browsers do not send to servers, and removes the token from the address bar.
+/// key. The redirect keeps the key out of the address bar and `Referer`. The console gets its token
+/// in the fragment, which browsers do not send to servers, and removes the token from the address
+/// bar.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);

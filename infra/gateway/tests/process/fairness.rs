@@ -1,4 +1,4 @@
-//! A project with slow templates delays only its own emails.
+//! A project with slow templates delays no emails of other projects.
 
 use std::time::Duration;
 

@@ -204,8 +204,8 @@ fn the_link_points_to_this_machine_whatever_the_api_url_is() {
     assert!(public.line("Start page").starts_with("http://localhost:") && public.line("Docs") == "https://auth.example.com/docs");
 }
 
-/// An address of this machine that is not loopback, if there is one. Finding it sends nothing over
-/// the network.
+/// An address of this machine that is not loopback, if there is one. Finding the address sends
+/// nothing over the network.
 fn network_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("198.51.100.1:9").ok()?;

@@ -100,7 +100,7 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
 
 /// A client for plain HTTP. Even so, reqwest requires a TLS provider.
 fn http_client() -> Client {
-    // This fails if another test has already installed a provider.
+    // The installation fails if another test has already installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::new()
 }

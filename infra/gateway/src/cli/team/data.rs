@@ -1,5 +1,5 @@
 //! `gateway team …` in a data folder or table, for the operator. Mainly used for the teams of the
-//! project `internal`, which over the API only their members can administer.
+//! project `internal`: over the API, only the members of these teams can administer them.
 
 use anyhow::{anyhow, bail};
 use flows::teams::{TeamToJoin, joining};
@@ -81,7 +81,7 @@ impl Operator {
     }
 }
 
-/// The user with this id, or with this verified address that can sign in.
+/// The user with this id, or the user who signs in with this verified address.
 pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
     let id = if let Ok(id) = UserId::parse(text) {
         id

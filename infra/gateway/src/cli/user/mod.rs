@@ -1,5 +1,5 @@
 //! `gateway user …`: creates users in a data folder or table, or over the API, and manages users
-//! over the API. It also creates the first user of `internal`, whose sign-up is closed.
+//! over the API. Also creates the first user of `internal`, whose sign-up is closed.
 
 mod api;
 

@@ -40,8 +40,8 @@ const MAX_ITEM_BYTES: usize = 32 << 10;
 const MAX_PAGE_BYTES: usize = 128 << 10;
 /// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. This limits the effect of unannounced writes, for example if
-/// someone opens the file in another program.
+/// How long rows and pages are kept. After this time, unannounced writes take effect, for example
+/// if someone has opened the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided in order to recognize concurrent writes.
 const GROUPS: usize = 1024;
@@ -112,8 +112,8 @@ impl RecentReads {
         let _ = self.writers.set(writers);
     }
 
-    /// Whether rows are kept. If they are not, this process must announce its writes to the process
-    /// that keeps rows.
+    /// Whether rows are kept. If no rows are kept, this process must announce its writes to the
+    /// process that keeps rows.
     pub(super) fn is_begun(&self) -> bool {
         self.writers.get().is_some()
     }

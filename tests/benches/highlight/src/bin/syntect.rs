@@ -1,5 +1,5 @@
-//! Highlights code with `syntect`, which reads its syntaxes when it is first used. Its syntaxes do
-//! not include TypeScript.
+//! Highlights code with `syntect`, which reads its syntaxes when it is first used. The syntaxes of
+//! `syntect` do not include TypeScript.
 
 use std::sync::LazyLock;
 
