@@ -6,7 +6,7 @@
 //! The operations come from [`operations::all`], so a new operation appears everywhere once its
 //! area lists it. Some of the results are checked in, for example the template, the watch routes
 //! and the list of all operations: `cargo run -p infra -- render` writes these files. With
-//! `--check`, it reports outdated files instead.
+//! `--check`, the command reports outdated files instead.
 
 pub mod all_operations;
 pub mod binaries;

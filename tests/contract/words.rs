@@ -7,7 +7,7 @@ const FOLDERS: [&str; 5] = ["shared", "functions", "infra", "events", "tests"];
 /// Words that must not end the name of a type that is a refusal or an error.
 const NEGATIVE: [&str; 10] =
     ["Refused", "Rejected", "Failed", "Failure", "Fault", "Unacceptable", "Untrusted", "Unusable", "Unread", "Malformed"];
-/// Words that must not begin such a name, followed by a noun.
+/// Words that must not begin the name of a refusal or an error, followed by a noun.
 const NEGATIVE_FIRST: [&str; 5] = ["Invalid", "Malformed", "NotA", "NotAn", "TooMany"];
 const REFUSAL: &str = "Refusal, if a user is told no, or Error, if something broke";
 /// Words that must not occur in the names of constants and constant parameters, and their

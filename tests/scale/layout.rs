@@ -50,8 +50,8 @@ pub(crate) fn with_cache(cache: Cache, kind: usize, family: &Family, units: Unit
     if is_cached(family) { Units { read: units.read * cache.factor(milliseconds), ..units } } else { units }
 }
 
-/// The number of the stream for requests of a kind in a project. The streams for the sums over all
-/// projects come last.
+/// The number of the stream that counts the requests of this kind in this project. The streams for
+/// the sums over all projects come last.
 pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }

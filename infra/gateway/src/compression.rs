@@ -19,8 +19,8 @@ use http_body_util::BodyExt as _;
 const MIN_BYTES: u64 = 1024;
 
 /// Compresses the response if it is public text and long enough, and the client accepts gzip. A
-/// compressed response has a weak validator, because its bytes differ from those of the document
-/// (RFC 9110 §8.8.1).
+/// compressed response has a weak validator, because its bytes differ from the bytes of the
+/// document (RFC 9110 §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     let accepts = accepts_gzip(request.headers());
     let known = weak_validators(request.headers());

@@ -62,7 +62,7 @@ impl Service {
         Self::build(parts, Extent::Public)
     }
 
-    /// A gateway. If it has no private pages, its console requires users to sign in.
+    /// A gateway. If the gateway has no private pages, its console requires users to sign in.
     pub fn with_console(parts: Parts) -> Self {
         Self::build(parts, Extent::Console)
     }
@@ -118,7 +118,7 @@ impl Service {
 }
 
 /// Resolves emails that an earlier process left unfinished, by looking for them in the inbox. If
-/// this fails, the emails wait until their leases expire.
+/// the lookup fails, the emails wait until their leases expire.
 async fn recover(app: &App, inbox: &Inbox) {
     let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "cannot query the inbox")).ok();
     match workers::recovery::recover(app, &arrived).await {

@@ -56,8 +56,8 @@ pub fn interface(path: &str) -> Interface {
     found.map_or(otherwise, |route| route.interface)
 }
 
-/// The section of a path. For API paths, this is the path up to the first segment after the version
-/// (`/api/v1/apps`); for all others, it is the whole path.
+/// The section of a path. For API paths, the section is the path up to the first segment after the
+/// version (`/api/v1/apps`); for all others, it is the whole path.
 fn section(path: &str) -> &str {
     let length = path.strip_prefix(API).and_then(|rest| rest.find('/'));
     length.map_or(path, |length| &path[..API.len() + length])

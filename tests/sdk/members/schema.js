@@ -2,10 +2,10 @@
 // declarations.
 //
 // A node describes a type by its members. Each member has the kinds of values that its type allows,
-// and the nodes of its value. For a method, it has these for each overload: the first argument, and
-// the kinds and nodes of the promise's result. A member is named after the type of the value to
-// which it belongs. Every user, team, app and project has separate members, wherever these are
-// declared.
+// and the nodes of its value. For a method, the node has these for each overload: the first
+// argument, and the kinds and nodes of the promise's result. A member is named after the type of
+// the value to which it belongs. Every user, team, app and project has separate members, wherever
+// these are declared.
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";

@@ -1,5 +1,5 @@
 // The settings of a project by area: the fields, and the editors for lists and objects. The default
-// help texts are those of the API's description.
+// help texts come from the API's description.
 
 import { at, nested } from "./values.js";
 

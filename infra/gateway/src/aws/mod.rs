@@ -13,7 +13,8 @@
 //!
 //! The credential chain of the SDK (`aws-config`) needs the clients of three more services, and
 //! would take longer to compile than the rest of the command line. Commands do not renew
-//! credentials. If they expire, run `export` or `import` again to continue where it stopped.
+//! credentials. If the credentials expire, run `export` or `import` again to continue where it
+//! stopped.
 
 mod json_credentials;
 mod metadata;

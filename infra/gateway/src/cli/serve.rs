@@ -207,8 +207,8 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
 }
 
 /// The base URL of the pages. This is the API's URL if the API's host is a loopback name, because a
-/// container or tunnel may map the gateway's port. Otherwise, it is `localhost` with the gateway's
-/// port. `None` if the gateway listens only on a network address.
+/// container or tunnel may map the gateway's port. Otherwise, the base URL is `localhost` with the
+/// gateway's port. `None` if the gateway listens only on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
         return None;

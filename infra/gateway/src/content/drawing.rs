@@ -49,7 +49,7 @@ impl Drawing {
     }
 
     /// The picture of a post that is to appear later. The picture is already stored. So that nobody
-    /// finds it by guessing the title, its name also depends on the text of the post.
+    /// finds the picture by guessing the title, its name also depends on the text of the post.
     pub(super) fn from_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }

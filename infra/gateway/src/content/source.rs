@@ -160,8 +160,8 @@ impl Place<'_> {
         self.source.error(self.start + value.span().start, message)
     }
 
-    /// Requires a nonempty string. If it is missing, the error points to `table`, a byte offset
-    /// from the start of the TOML part.
+    /// Requires a nonempty string. If the string is missing, the error points to `table`, a byte
+    /// offset from the start of the TOML part.
     pub(super) fn required(&self, value: Option<&Spanned<String>>, name: &str, table: usize) -> Result<String, PublishError> {
         let value = value.ok_or_else(|| self.source.error(self.start + table, format!("`{name}` is missing")))?;
         let text = collapsed(value.get_ref());

@@ -1,11 +1,12 @@
 //! The table's stream, from which webhook events are made.
 //!
-//! The stream makes each write more expensive. So it is off until a project has a webhook endpoint,
-//! unless other processes also use the table. The stream is switched on before the endpoint is
-//! written, so that no later change is missed. The engine would keep records forever, so processed
-//! records are deleted from the file unless other processes also read the stream. Records that
-//! remain when this process ends are read by the next process. Processed records are deleted
-//! through a second connection to the file, because the engine has no function to delete them.
+//! The stream makes each write more expensive. So the stream is off until a project has a webhook
+//! endpoint, unless other processes also use the table. The stream is switched on before the
+//! endpoint is written, so that no later change is missed. The engine would keep records forever,
+//! so processed records are deleted from the file unless other processes also read the stream.
+//! Records that remain when this process ends are read by the next process. Processed records are
+//! deleted through a second connection to the file, because the engine has no function to delete
+//! them.
 //!
 //! At each write, the engine searches all records for the last number. In a file, [`index`] makes
 //! this search fast. Without the index, each unprocessed record would delay all writes, including

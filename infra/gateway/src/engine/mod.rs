@@ -139,8 +139,9 @@ impl Engine {
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
     /// The stream is on only while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`). While it is on, each write also writes a
-    /// record. If the database is in memory, the engine then scans all records at each write.
+    /// endpoint since the engine was opened (`feed`). While the stream is on, each write also
+    /// writes a record. If the database is in memory, the engine then scans all records at each
+    /// write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();
@@ -158,8 +159,8 @@ impl Engine {
 
     /// From now on, writes through this engine's store share flushes of the disk
     /// (`crate::commits`). Writes that bypass the store, through [`Self::database`] or over HTTP,
-    /// would no longer wait for the disk. So do not call this for an engine that is also served
-    /// over HTTP.
+    /// would no longer wait for the disk. So do not call this method for an engine that is also
+    /// served over HTTP.
     pub fn share_commits(&self, file: &Path) -> Result<(), Error> {
         let failed = |reason: String| Error::Open { path: file.display().to_string(), reason };
         let commits = Commits::open(file).map_err(|error| failed(error.to_string()))?;

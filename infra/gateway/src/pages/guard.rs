@@ -12,9 +12,10 @@
 //! Browsers report the origin of a request in `Sec-Fetch-Site`: `same-origin` means a page of this
 //! gateway, and `none` means a person who opened the URL. `same-site` is also rejected, because
 //! another port of this machine belongs to another app. A request without this header is assumed to
-//! come from a program (a test, `curl`). If it contains `Origin`, `Referer` or a browser's
-//! `User-Agent`, however, it comes from an old browser and is rejected. Programs send the key
-//! itself, because the cookie is accepted only from browsers. Responses contain no CORS headers.
+//! come from a program (a test, `curl`). If such a request contains `Origin`, `Referer` or a
+//! browser's `User-Agent`, however, it comes from an old browser and is rejected. Programs send the
+//! key itself, because the cookie is accepted only from browsers. Responses contain no CORS
+//! headers.
 
 use std::net::SocketAddr;
 

@@ -165,8 +165,8 @@ impl EntryForm {
         }
     }
 
-    /// The values that the page shows: those of the entry or, after a rejected form, those that
-    /// were sent.
+    /// The values that the page shows: the values of the entry or, after a rejected form, the
+    /// values that were sent.
     fn of(view: &OutboxView, version: u64, refused: Option<&FormRefusal>) -> Self {
         let at = Timestamp::from_millisecond(view.scheduled_at_millis).unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%S").to_string();
         match refused.map(|refused| &refused.sent) {

@@ -70,8 +70,8 @@ pub(super) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// Counts this many bytes. If this exceeds the limit, closes connections that wait for their
-    /// clients, possibly this one.
+    /// Counts this many bytes. If the total exceeds the limit, closes connections that wait for
+    /// their clients, possibly this one.
     pub(super) fn set(&self, bytes: usize) {
         self.connections.hold(self.id, bytes);
     }

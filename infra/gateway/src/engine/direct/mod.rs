@@ -3,7 +3,7 @@
 //! twice.
 //!
 //! Only successful reads are handled here. A read that the engine rejects is repeated through the
-//! connector, because only the connector turns the engine's errors into those of the client. Three
+//! connector, because only the connector turns the engine's errors into errors of the client. Three
 //! kinds of queries always use the connector, because only the engine's JSON interface validates or
 //! reports what they contain: queries with consumed capacity, with parameters of earlier versions
 //! of DynamoDB, or with unusual values.

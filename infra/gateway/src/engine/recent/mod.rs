@@ -3,7 +3,7 @@
 //! deserialization of entities.
 //!
 //! Reads remain strongly consistent, because every write is announced. Before this process writes
-//! to rows, they are removed, as are the pages of their partitions. A row is not kept if it was
+//! to rows, the rows and the pages of their partitions are removed. A row is not kept if it was
 //! written, or if a write to it was running, while the row was being read. When another process
 //! begins to write ([`writers`]), reads use the database until the write has ended. Then all rows
 //! and pages are forgotten.
