@@ -75,7 +75,7 @@ pub(crate) struct Profiles {
 const DAY: f64 = 86_400.0;
 
 /// A partition key with `…` in place of the day, month or shard number at its end. Also returns
-/// whether this was a shard number.
+/// whether the replaced part was a shard number.
 fn unsharded(pk: &str) -> (String, bool) {
     let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -13,7 +13,7 @@ export const signingKeys = {
   unused: "Unused",
   none: { title: "No RSA key", text: "Create a key, then choose RS256 above." },
   create: "Create RSA key",
-  createText: "The key is published immediately. Tokens are signed with it as soon as you choose RS256.",
+  createText: "The key is published immediately. Tokens are signed with this key as soon as you choose RS256.",
   rotateText: "The new key is published now, and signs tokens after three hours. The previous key is removed three hours later, so that no service sees an unknown key.",
   revoke: "Replace at once",
   revokeText:

@@ -10,8 +10,8 @@
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
 //! gateway's port, and contains a digest of key and port. Another server on this machine that
 //! receives the cookie does not learn the key. But such a server could replay the cookie, so the
-//! cookie gives no access to the project's keys. To get these, the console sends a token from the
-//! browser's storage, which belongs to one port.
+//! cookie does not give access to the project's keys. To get the project's keys, the console sends
+//! a token from the browser's storage, which belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;

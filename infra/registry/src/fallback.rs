@@ -63,7 +63,7 @@ pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
     fallback.merge(web_console::serve::router().with_state(()))
 }
 
-/// The fallback with the layers of the path's interface.
+/// The fallback, wrapped in the layers of the interface to which the path belongs.
 pub fn router(app: &App) -> axum::Router<App> {
     let of = |interface| fallback_router(app, interface, handle).with_state::<()>(app.clone());
     let (content, product) = (of(Interface::Content), of(Interface::Product));

@@ -92,7 +92,7 @@ fn glyph(character: char) -> Option<GlyphId> {
     Some(FONT.glyph_id(character)).filter(|id| id.0 != 0)
 }
 
-/// Whether the font has at least three quarters of a text's characters.
+/// Whether the font contains at least three quarters of a text's characters.
 fn is_drawable(text: &str) -> bool {
     let visible = text.chars().filter(|character| !character.is_whitespace());
     let (known, all) = visible.fold((0, 0), |(known, all), character| (known + usize::from(glyph(character).is_some()), all + 1));

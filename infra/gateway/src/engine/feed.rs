@@ -26,9 +26,9 @@ use tokio::sync::Notify;
 pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes also use.
 const SHARED: &str = "shared";
-/// The index of the stream's records by number. The engine's searches use it because they contain
-/// the same expression for the number. The index is public for tests that keep their database in
-/// memory.
+/// The index of the stream's records by number. The engine's searches use the index because they
+/// contain the same expression for the number. The index is public for tests that keep their
+/// database in memory.
 pub const INDEX: &str =
     "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
 /// The number of records that are read at once.

@@ -231,8 +231,8 @@ impl Engine {
         }
     }
 
-    /// Direct access to the engine, for tests. Once the store has read an item, its reads do not
-    /// see changes made through this access.
+    /// Direct access to the engine, for tests. Once the store has read an item, the store's reads
+    /// do not see changes that bypass it.
     pub fn database(&self) -> Database {
         self.database.clone()
     }

@@ -16,7 +16,7 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
-/// The number of emails that are listed by default; “more” doubles it.
+/// The number of emails that are listed by default; “more” doubles this number.
 const LISTED: usize = 100;
 
 pub(super) fn router(pages: Pages) -> Router {

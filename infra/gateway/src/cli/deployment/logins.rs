@@ -1,4 +1,5 @@
-//! The file with the sessions of `gateway login`, one per deployment. Only the user can read it.
+//! The file with the sessions of `gateway login`, one per deployment. Only the user can read the
+//! file.
 
 use std::path::{Path, PathBuf};
 
