@@ -15,8 +15,8 @@ TABLE = pathlib.Path(__file__).with_name("sizes.json")
 MAX_GROWTH = 1.05
 # The maximum size of the zip file of a function, in bytes.
 MAX_BYTES = 2_540_000
-# The fingerprints of common passwords. Every function that sets a password must contain them, and
-# no other function may.
+# The fingerprints of common passwords. Every function that sets a password must contain these
+# fingerprints, and no other function may.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
 TAKE_PASSWORDS = {
     "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"

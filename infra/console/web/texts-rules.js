@@ -10,7 +10,7 @@ export const rules = {
   gone: "This rule does not exist.",
   exists: "A rule with this id already exists.",
   condition: "Condition",
-  conditionHelp: "An expression in the Common Expression Language. It can use email, emailDomain, authMethod, oauthProvider, countryCode and riskScores.",
+  conditionHelp: "An expression in the Common Expression Language. The expression can use email, emailDomain, authMethod, oauthProvider, countryCode and riskScores.",
   action: "Action",
   actionHelp: "Restricting lets the user sign up, but with restricted access. Logging only counts the matches.",
   message: "Note",

@@ -23,7 +23,7 @@ pub(super) struct Options {
 impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
-        // No proxies, so that the request reaches the gateway itself.
+        // Uses no proxies, so that the request reaches the gateway itself.
         let client = http_client()?.no_proxy().timeout(TIMEOUT).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
